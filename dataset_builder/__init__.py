@@ -1,0 +1,5 @@
+"""Builds the DSB-IFEval dataset: scripts -> speech -> assembled turns -> Parquet folder.
+
+Run ``python -m dataset_builder --help``. The scripts are in ``conversations/``; nothing in
+the library or the runners imports this package.
+"""

@@ -1,0 +1,218 @@
+"""A finished session on disk: ``{case}.stereo.flac`` and ``{case}.rec.json`` (F.2, F.3).
+
+The record is written after the audio and is what makes a case *done*: a folder that was
+killed at any moment holds complete cases and nothing else that counts. It holds nothing
+that differs between two runs of a deterministic system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dsb_ifeval.audio import Pcm16, encode_flac, read_stereo, sample_hash
+from dsb_ifeval.errors import RecordingError, RunError
+from dsb_ifeval.events import Event, EventKind
+from dsb_ifeval.files import read_json, write_bytes, write_json
+from dsb_ifeval.intervals import SESSION_RATE_HZ, ms_to_samples
+from dsb_ifeval.turns import TurnFacts
+from dsb_ifeval.vocab import Transcript
+
+FORMAT = 1
+OK = "ok"
+FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Everything about a session but its samples.
+
+    Attributes:
+        status: ``ok``, or ``failed`` with a ``reason``; a failed case is never scored.
+        turn1_onset_ms: always 0; kept so that readers need no convention.
+        samples: length of both channels at 24 kHz.
+        pcm_sha256: hash of the interleaved stereo samples.
+        stimulus: sha256 of both user turns as played.
+        events: the event log, in arrival order.
+        transcript: what the adapter tells about the text of its own speech.
+        settings: what the adapter says about itself (model, voice, provider's echo).
+        facts: the schedule as played; None when the session broke before its end.
+    """
+
+    case_id: str
+    system: str
+    status: str
+    reason: str
+    clock: str
+    samples: int
+    pcm_sha256: str
+    stimulus: tuple[str, str]
+    facts: TurnFacts | None
+    events: tuple[Event, ...] = ()
+    transcript: Transcript = Transcript.TIMED
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    turn1_onset_ms: int = 0
+
+    @property
+    def text(self) -> str:
+        """The whole native transcript of the model's speech."""
+        return "".join(event.text for event in self.events if event.kind is EventKind.TEXT)
+
+    def text_from(self, onset_ms: int) -> str:
+        """Transcript deltas that arrived at or after an instant of the session clock."""
+        return "".join(
+            event.text
+            for event in self.events
+            if event.kind is EventKind.TEXT and event.t_ms >= onset_ms
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A record with its two channels, int16 ``(n, 2)`` at 24 kHz: user, model."""
+
+    record: Record
+    stereo: Pcm16
+
+
+def audio_path(folder: Path, case_id: str) -> Path:
+    """Where a case's two channels are."""
+    return folder / f"{case_id}.stereo.flac"
+
+
+def record_path(folder: Path, case_id: str) -> Path:
+    """Where a case's record is."""
+    return folder / f"{case_id}.rec.json"
+
+
+def stereo_hash(stereo: Pcm16) -> str:
+    """Hash of interleaved samples, shape ``(n, 2)``."""
+    return sample_hash(stereo.reshape(-1))
+
+
+def save(recording: Recording, folder: Path) -> None:
+    """Write audio, then the record that makes the case done.
+
+    Raises:
+        RunError: the folder cannot be written or the disk is full.
+    """
+    record = recording.record
+    if len(recording.stereo):
+        flac = encode_flac(recording.stereo, SESSION_RATE_HZ)
+        write_bytes(audio_path(folder, record.case_id), flac)
+    write_json(record_path(folder, record.case_id), _to_json(record))
+
+
+def load_record(folder: Path, case_id: str) -> Record:
+    """Read a record.
+
+    Raises:
+        RecordingError: missing or malformed; names the file.
+    """
+    path = record_path(folder, case_id)
+    if not path.is_file():
+        raise RecordingError(f"{path}: no record; the case was not run")
+    try:
+        return _from_json(read_json(path))
+    except (RunError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise RecordingError(f"{path}: not a session record: {error!r}") from error
+
+
+def load(folder: Path, case_id: str) -> Recording:
+    """Read and check a recording against its record.
+
+    Raises:
+        RecordingError: failed session, missing or damaged audio, wrong format, length or hash.
+    """
+    record = load_record(folder, case_id)
+    if record.status != OK:
+        raise RecordingError(f"session failed: {record.reason}")
+    path = audio_path(folder, case_id)
+    stereo = read_stereo(path, SESSION_RATE_HZ)
+    if len(stereo) != record.samples:
+        raise RecordingError(
+            f"{path}: {len(stereo)} samples, its record says {record.samples}; "
+            "truncated or exchanged"
+        )
+    if stereo_hash(stereo) != record.pcm_sha256:
+        raise RecordingError(f"{path}: samples are not those of its record (sha256 differs)")
+    return Recording(record, stereo)
+
+
+def is_done(folder: Path, case_id: str) -> bool:
+    """Whether a run may skip the case: an ok record whose audio file is there."""
+    try:
+        record = load_record(folder, case_id)
+    except RecordingError:
+        return False
+    return record.status == OK and audio_path(folder, case_id).is_file()
+
+
+def user_channel(turn1: Pcm16, turn2: Pcm16, turn2_onset_ms: int | None, samples: int) -> Pcm16:
+    """What the user side sent: both turns at their onsets, exact zeros elsewhere."""
+    channel: Pcm16 = np.zeros(samples, np.int16)
+    _paste(channel, turn1, 0)
+    if turn2_onset_ms is not None:
+        _paste(channel, turn2, ms_to_samples(turn2_onset_ms))
+    return channel
+
+
+def _paste(channel: Pcm16, audio: Pcm16, at: int) -> None:
+    room = max(0, len(channel) - at)
+    channel[at : at + min(room, len(audio))] = audio[:room]
+
+
+def _to_json(record: Record) -> dict[str, Any]:
+    facts = record.facts
+    return {
+        "format": FORMAT,
+        "case_id": record.case_id,
+        "system": record.system,
+        "status": record.status,
+        "reason": record.reason,
+        "clock": record.clock,
+        "rate_hz": SESSION_RATE_HZ,
+        "samples": record.samples,
+        "pcm_sha256": record.pcm_sha256,
+        "turn1_onset_ms": record.turn1_onset_ms,
+        "schedule": None
+        if facts is None
+        else {
+            "turn2_onset_ms": facts.turn2_onset_ms,
+            "end_ms": facts.end_ms,
+            "model_onset_ms": facts.model_onset_ms,
+            "trigger_valid": facts.trigger_valid,
+            "turn1_yielded": facts.turn1_yielded,
+        },
+        "stimulus": {"turn1_sha256": record.stimulus[0], "turn2_sha256": record.stimulus[1]},
+        "transcript": record.transcript.value,
+        "text": record.text,
+        "settings": dict(record.settings),
+        "events": [event.to_json() for event in record.events],
+    }
+
+
+def _from_json(row: Mapping[str, Any]) -> Record:
+    if row["format"] != FORMAT:
+        raise ValueError(f"format {row['format']!r}, expected {FORMAT}")
+    facts = row["schedule"]
+    stimulus = row["stimulus"]
+    return Record(
+        case_id=row["case_id"],
+        system=row["system"],
+        status=row["status"],
+        reason=row["reason"],
+        clock=row["clock"],
+        samples=int(row["samples"]),
+        pcm_sha256=row["pcm_sha256"],
+        stimulus=(stimulus["turn1_sha256"], stimulus["turn2_sha256"]),
+        facts=None if facts is None else TurnFacts(**facts),
+        events=tuple(Event.from_json(event) for event in row["events"]),
+        transcript=Transcript(row["transcript"]),
+        settings=row["settings"],
+        turn1_onset_ms=int(row["turn1_onset_ms"]),
+    )

@@ -1,0 +1,257 @@
+"""The session engine: one case played against one model (Section 3.3, Appendix F).
+
+:class:`Session` is sans-I/O: it says which 20 ms the user sends, takes the model's stamped
+outputs, and closes each tick. Two thin shells drive it: :func:`play_local` exchanges frames
+with a local model as fast as it computes, :func:`play_stream` paces a connection in real
+time. Both give the same recording for the same outputs at the same times.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dsb_ifeval.adapters.base import StreamingModel, capabilities_of
+from dsb_ifeval.audio import Pcm16
+from dsb_ifeval.benchmark.model import SessionConstants
+from dsb_ifeval.cases import Case, Stimulus
+from dsb_ifeval.clock import Clock
+from dsb_ifeval.errors import SessionFailed
+from dsb_ifeval.events import Output
+from dsb_ifeval.intervals import SESSION_RATE_HZ, ms_to_samples
+from dsb_ifeval.links import Part, link_for
+from dsb_ifeval.recorder import Recorder
+from dsb_ifeval.recording import FAILED, OK, Record, Recording, stereo_hash, user_channel
+from dsb_ifeval.turns import ModelState, Play, TurnManager, TurnPlan
+from dsb_ifeval.vad.activity import SpeechTracker
+from dsb_ifeval.vocab import Transcript
+
+
+class Session:
+    """One session, sans-I/O. Time is the number of ticks closed so far."""
+
+    def __init__(self, stimulus: Stimulus, constants: SessionConstants) -> None:
+        self.stimulus = stimulus
+        self._chunk_ms = constants.chunk_ms
+        self._chunk = ms_to_samples(constants.chunk_ms)
+        self._turns = TurnManager(_plan(stimulus.case), constants)
+        self._recorder = Recorder()
+        self._tracker = SpeechTracker()
+        self._turn2_from: int | None = None
+        self.now_ms = 0
+        self.ended = False
+
+    def next_part(self) -> Part | None:
+        """What the user sends for the coming tick; None once the session is over."""
+        play = self._turns.step(self.now_ms, self._model_state())
+        if play is Play.END:
+            self.ended = True
+            return None
+        if play is Play.TURN1:
+            return self._part(1, 0, self.stimulus.turn1)
+        if play is Play.TURN2:
+            if self._turn2_from is None:
+                self._turn2_from = self.now_ms
+            return self._part(2, self._turn2_from, self.stimulus.turn2)
+        return Part(0, 0)
+
+    def receive(self, output: Output, arrival_ms: int) -> None:
+        """Take one output of the model, stamped on the session clock."""
+        try:
+            self._recorder.add(output, arrival_ms)
+        except ValueError as error:
+            raise SessionFailed(f"model output at {arrival_ms} ms: {error}") from error
+
+    def close_tick(self) -> None:
+        """Let 20 ms pass: what was placed in them has now been heard."""
+        self.now_ms += self._chunk_ms
+        self._tracker.push(self._recorder.heard_until(self.now_ms))
+
+    def recording(
+        self, system: str, clock: str, transcript: Transcript, settings: Mapping[str, Any]
+    ) -> Recording:
+        """The finished session; the caller has seen ``next_part`` return None."""
+        return self._recording(system, clock, transcript, settings, OK, "")
+
+    def broken(
+        self, system: str, clock: str, settings: Mapping[str, Any], reason: str
+    ) -> Recording:
+        """What there is of a session that failed; kept for diagnosis, never scored."""
+        return self._recording(system, clock, Transcript.NONE, settings, FAILED, reason)
+
+    def _recording(
+        self,
+        system: str,
+        clock: str,
+        transcript: Transcript,
+        settings: Mapping[str, Any],
+        status: str,
+        reason: str,
+    ) -> Recording:
+        samples = ms_to_samples(self.now_ms)
+        turn1, turn2 = self.stimulus.turn1, self.stimulus.turn2
+        user = user_channel(turn1, turn2, self._turn2_from, samples)
+        stereo: Pcm16 = np.stack([user, self._recorder.channel(samples)], axis=1)
+        case = self.stimulus.case
+        record = Record(
+            case_id=case.case_id,
+            system=system,
+            status=status,
+            reason=reason,
+            clock=clock,
+            samples=samples,
+            pcm_sha256=stereo_hash(stereo),
+            stimulus=(case.turn1.sha256, case.turn2.sha256),
+            facts=self._turns.facts() if self.ended else None,
+            events=tuple(self._recorder.events),
+            transcript=transcript,
+            settings=settings,
+        )
+        return Recording(record, stereo)
+
+    def _part(self, turn: int, onset_ms: int, audio: Pcm16) -> Part:
+        index = (self.now_ms - onset_ms) // self._chunk_ms
+        return Part(turn, index, last=(index + 1) * self._chunk >= len(audio))
+
+    def _model_state(self) -> ModelState:
+        return ModelState(
+            active=self._tracker.active,
+            last_onset_ms=self._tracker.last_onset_ms,
+            last_offset_ms=self._tracker.last_offset_ms,
+            busy=self._recorder.busy,
+            done_ms=self._recorder.done_ms,
+        )
+
+
+def play_local(
+    model: Any, stimulus: Stimulus, constants: SessionConstants, system: str
+) -> Recording:
+    """Play a case against a frame-synchronous or turn-based model on the frame clock.
+
+    The model's exceptions become a failed recording that keeps what was recorded.
+
+    Args:
+        model: a :class:`~dsb_ifeval.adapters.base.FrameModel` or ``TurnModel``.
+        system: name written into the record.
+    """
+    session = Session(stimulus, constants)
+    settings = dict(getattr(model, "settings", {}))
+    try:
+        link = link_for(model, (stimulus.turn1, stimulus.turn2), constants.chunk_ms)
+        model.reset(stimulus.case.system_prompt)
+        while (part := session.next_part()) is not None:
+            end_ms = session.now_ms + constants.chunk_ms
+            for arrival_ms, output in link.exchange(part, end_ms):
+                session.receive(output, arrival_ms)
+            session.close_tick()
+    except Exception as error:  # a model's fault costs its own case only
+        return session.broken(system, "frame", settings, describe(error))
+    transcript = capabilities_of(model).transcript
+    return session.recording(system, "frame", transcript, settings)
+
+
+async def play_stream(
+    model: StreamingModel,
+    stimulus: Stimulus,
+    constants: SessionConstants,
+    system: str,
+    clock: Clock,
+) -> Recording:
+    """Play a case over a connection, paced by absolute deadlines.
+
+    A dedicated reader stamps every message before any other work; messages are decoded in
+    the pacing loop. The session's zero is the first chunk's deadline.
+    """
+    session = Session(stimulus, constants)
+    arrived: list[tuple[int, Any]] = []
+    settings: dict[str, Any] = {}
+    reader: asyncio.Task[None] | None = None
+    try:
+        await model.open(stimulus.case.system_prompt)
+        settings = dict(getattr(model, "settings", {}))
+        clock.start()
+        reader = asyncio.create_task(_read(model, clock, arrived))
+        audio = _Chunks(stimulus, ms_to_samples(constants.chunk_ms))
+        while (part := session.next_part()) is not None:
+            await model.send(audio.chunk(part))
+            await clock.sleep_until(session.now_ms + constants.chunk_ms)
+            _raise_if_ended(reader)
+            for t_ms, message in _take(arrived):
+                for output in model.decode(message):
+                    session.receive(output, t_ms)
+            session.close_tick()
+        transcript = capabilities_of(model).transcript
+        return session.recording(system, "wall", transcript, settings)
+    except Exception as error:  # a provider's fault costs its own case only
+        return session.broken(system, "wall", settings, describe(error))
+    finally:
+        if reader is not None:
+            reader.cancel()
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await reader
+        with contextlib.suppress(Exception):
+            await model.close()
+
+
+def describe(error: BaseException) -> str:
+    """A fault as one line for the record."""
+    if isinstance(error, SessionFailed):
+        return str(error)
+    return f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+class _Chunks:
+    """User audio in 20 ms chunks, int16 at 24 kHz."""
+
+    def __init__(self, stimulus: Stimulus, chunk: int) -> None:
+        self._turns = (stimulus.turn1, stimulus.turn2)
+        self._chunk = chunk
+
+    def chunk(self, part: Part) -> Pcm16:
+        samples: Pcm16 = np.zeros(self._chunk, np.int16)
+        if part.turn:
+            start = part.index * self._chunk
+            piece = self._turns[part.turn - 1][start : start + self._chunk]
+            samples[: len(piece)] = piece
+        return samples
+
+
+async def _read(model: StreamingModel, clock: Clock, arrived: list[tuple[int, Any]]) -> None:
+    while True:
+        message = await model.receive()
+        arrived.append((clock.now_ms(), message))
+
+
+def _take(arrived: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
+    taken = arrived[:]
+    arrived.clear()
+    return taken
+
+
+def _raise_if_ended(reader: asyncio.Task[None]) -> None:
+    if not reader.done():
+        return
+    error = reader.exception()
+    if isinstance(error, EOFError):
+        raise SessionFailed(f"the connection ended before the session did: {error}")
+    if error is not None:
+        raise SessionFailed(f"receiving failed: {type(error).__name__}: {error}") from error
+
+
+def _plan(case: Case) -> TurnPlan:
+    return TurnPlan(
+        mode=case.turn2.mode,
+        turn1_ms=_whole_ms(case.turn1.samples),
+        turn2_ms=_whole_ms(case.turn2.samples),
+        window_end_ms=case.window.end_ms,
+        barge_in_after_ms=case.turn2.barge_in_after_ms or 0,
+    )
+
+
+def _whole_ms(samples: int) -> int:
+    """Milliseconds that hold all samples, so that no turn loses its last ones to rounding."""
+    return -(-samples * 1000 // SESSION_RATE_HZ)

@@ -1,0 +1,1 @@
+"""Entry points that start runs: under ``accelerate``, and later on rented GPUs."""
