@@ -70,7 +70,7 @@ def speak(
     scripts: Sequence[Script],
     cache_folder: Path,
     models: Path,
-    jobs: int,
+    jobs: int | None,
     progress: Progress,
 ) -> Spoken:
     """Synthesise every segment that the cache lacks."""
@@ -88,8 +88,8 @@ def speak(
     try:
         synthesize_all(missing, engine, cache, models, jobs, report)
     except OSError as error:
-        reason = error.strerror or error
-        raise BuildError(f"cannot write the segment cache {cache_folder}: {reason}") from error
+        place, reason = error.filename or cache_folder, error.strerror or error
+        raise BuildError(f"cannot write the cache at {place}: {reason}") from error
     return Spoken(engine, plans, cache, len(missing))
 
 
@@ -117,8 +117,10 @@ def write(benchmark: Benchmark, spoken: Spoken, out: Path) -> Built:
             for built in build_conversations(benchmark, spoken.engine, item, spoken.clip):
                 conversations.append((built.conversation, built.level))
                 key = built.conversation.audio_key
-                if key not in audio:
-                    audio[key] = dataset.encode(built)
+                encoded = dataset.encode(built) if key not in audio else audio[key]
+                if not encoded.is_of(built.conversation):
+                    raise BuildError(f"{key}: two conversations with different audio share it")
+                audio[key] = encoded
         written = dataset.write_dataset(folder, benchmark, spoken.engine, conversations, audio)
     bases = tuple(conversation for conversation, level in conversations if level is None)
     return Built(bases, written)

@@ -60,7 +60,7 @@ class SegmentCache:
         """The clip, or None when it is not there or not readable (with a warning)."""
         path = self.path(request)
         try:
-            with np.load(path, allow_pickle=False) as entry:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as entry:
                 pcm, words = entry["pcm"], json.loads(str(entry["words"]))
             if pcm.dtype != np.int16 or pcm.ndim != 1 or not pcm.size:
                 raise ValueError("not PCM16 samples")

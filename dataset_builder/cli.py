@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import warnings
 from pathlib import Path
@@ -29,7 +28,7 @@ A first build, in under a minute, with the fast single-voice engine:
 
   python -m dataset_builder build --engine hibari --out dsb-ifeval-fast
 
-The published dataset uses the 28 voices of kokoro, at about 3.5 times real time on two cores:
+The published dataset uses the 27 voices of kokoro, at about 3.5 times real time on two cores:
 
   python -m dataset_builder build --engine kokoro --out dsb-ifeval
 
@@ -131,9 +130,10 @@ def _build(arguments: argparse.Namespace) -> None:
     engine = create_engine(arguments.engine, models)
     benchmark, scripts = _load(arguments)
     build.check_out(arguments.out)
-    jobs = arguments.jobs or min(engine.workers, os.cpu_count() or 1)
     with SegmentBar() as bar:
-        spoken = build.speak(benchmark, engine, scripts, arguments.cache, models, jobs, bar.update)
+        spoken = build.speak(
+            benchmark, engine, scripts, arguments.cache, models, arguments.jobs, bar.update
+        )
     off_target = check_durations(benchmark, scripts, spoken.duration_ms)
     if off_target:
         _reject(f"{len(off_target)} segment(s) miss their target:", off_target, arguments)

@@ -54,6 +54,13 @@ class EncodedAudio:
     turn1_sha256: str
     turn2_sha256: str
 
+    def is_of(self, conversation: Conversation) -> bool:
+        """Whether a conversation's turns are these waveforms (the matched set shares them)."""
+        return (self.turn1_sha256, self.turn2_sha256) == (
+            conversation.turn1.sha256,
+            conversation.turn2.sha256,
+        )
+
     @property
     def size(self) -> int:
         return len(self.turn1) + len(self.turn2)

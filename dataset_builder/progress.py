@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import TracebackType
 from typing import NoReturn
 
@@ -20,6 +21,7 @@ class SegmentBar:
     def update(self, done: int, total: int) -> None:
         """Note that ``done`` of ``total`` segments are spoken."""
         if self._bar is None and total:
+            print(f"{total} segments to speak, the rest are in the cache", file=sys.stderr)
             self._bar = tqdm(total=total, unit="segment", desc="speaking", disable=None)
         if self._bar is not None:
             self._bar.update(done - self._bar.n)

@@ -92,7 +92,7 @@ _POWERS = {"^2": "squared", "²": "squared", "^3": "cubed", "³": "cubed"}
 
 _NUMBER = r"\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?|\.\d+"
 _UNIT = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
-_FORMULA = re.compile(r"[\d.]+|[a-zA-Z]|\^\d|\^[a-z]|[²³]|[-+−=*×·÷/<>()]")
+_FORMULA = re.compile(r"\d+(?:\.\d+)?|\.\d+|[a-zA-Z]|\^\d|\^[a-z]|[²³]|[-+−=*×·÷/<>()]")
 
 
 def is_number(token: str) -> bool:
@@ -110,7 +110,7 @@ def street_or_saint(before: str, after: str) -> str:
     >>> street_or_saint("Alder", "and"), street_or_saint("at", "Mary's")
     ('Street', 'Saint')
     """
-    follows_name = before[:1].isupper() or before[:1].isdigit()
+    follows_name = before[:1].isupper() or before[:1].isdecimal()
     return "Saint" if after[:1].isupper() and not follows_name else "Street"
 
 
@@ -128,7 +128,7 @@ def read_core(core: str) -> str:
             return read(match)
     if _is_formula(core):
         return _formula(core)
-    if any(character.isdigit() for character in core):
+    if any(character.isdecimal() for character in core):
         return _mixed(core)
     for sign, words in _WITHIN:
         core = core.replace(sign, words)
@@ -222,7 +222,7 @@ def _formula(core: str) -> str:
             words.append(_POWERS[piece])
         elif piece[0] == "^":
             words.append(f"to the {read_core(piece[1:])}")
-        elif piece[0].isdigit() or piece[0] == ".":
+        elif piece[0].isdecimal() or piece[0] == ".":
             words.append(plain(piece))
         else:
             words.append(_SIGNS.get(piece, piece))
@@ -234,7 +234,7 @@ def _mixed(core: str) -> str:
     words = []
     runs = re.findall(r"\d+|[^\W\d_']+(?:'[^\W\d_]+)?", core)
     for run in runs:
-        if run.isdigit():
+        if run.isdecimal():
             words.append(plain(run) if len(runs) == 2 and len(run) < 3 else digits(run))
         else:
             words.append(" ".join(run) if run.isupper() and len(run) <= 3 else run)

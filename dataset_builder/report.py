@@ -30,8 +30,8 @@ def target_line(benchmark: Benchmark, conversations: Sequence[Conversation]) -> 
     target, tolerance = audio.mean_duration_ms / 1000, audio.mean_tolerance_ms / 1000
     verdict = "within" if abs(actual - target) <= tolerance else "OUTSIDE"
     return (
-        f"mean conversation {actual:.2f} s, target {target:g} s: {verdict} the tolerance of "
-        f"{tolerance:g} s"
+        f"mean of {len(conversations)} conversation(s) {actual:.2f} s, target {target:g} s: "
+        f"{verdict} the tolerance of {tolerance:g} s"
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -21,6 +22,9 @@ from .errors import BuildError
 
 Report = Callable[[Request], None]
 
+MAX_DEFAULT_JOBS = 8
+"""A kokoro process needs up to 0.8 GB of memory; more of them have to be asked for."""
+
 
 def missing_requests(requests: Collection[Request], cache: SegmentCache) -> list[Request]:
     """The distinct requests without a readable clip, longest first (workers end together)."""
@@ -33,20 +37,23 @@ def synthesize_all(
     engine: Engine,
     cache: SegmentCache,
     models: Path,
-    jobs: int,
+    jobs: int | None,
     report: Report,
 ) -> None:
     """Speak every request into the cache.
 
     Args:
         models: where engines keep converted models.
-        jobs: worker processes; 1 speaks in this process.
+        jobs: worker processes; 1 speaks in this process, None takes what pays off here.
         report: called after each segment.
 
     Raises:
         SynthesisError: a segment cannot be spoken.
         BuildError: a worker process died.
     """
+    if jobs is None:
+        worth_it = round(len(requests) / engine.segments_per_worker)
+        jobs = min(os.cpu_count() or 1, MAX_DEFAULT_JOBS, worth_it)
     if jobs <= 1 or len(requests) <= 1:
         for request in requests:
             _speak(engine, cache, request)
@@ -90,6 +97,7 @@ _worker: tuple[Engine, SegmentCache] | None = None
 
 def _start_worker(engine_name: str, models: Path, folder: Path) -> None:
     global _worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent to handle
     threading.Thread(target=_exit_with_parent, daemon=True).start()
     engine = create_engine(engine_name, models)
     _worker = engine, SegmentCache(folder, engine)

@@ -72,7 +72,7 @@ def _speak(tokens: Sequence[str], index: int) -> str:
     core, pause = _split(token)
     if not any(character.isalnum() for character in core):
         return ""
-    return read_core(core) + pause
+    return _pronounceable(read_core(core) + pause)
 
 
 def _special(token: str, before: str, after: str) -> str:
@@ -107,6 +107,17 @@ def _split(token: str) -> tuple[str, str]:
     if kept.count("(") > kept.count(")"):
         kept += ")" * core[len(kept) :].count(")")
     return kept, _first_pause(core[len(kept) :])
+
+
+def _pronounceable(spoken: str) -> str:
+    """The words of a reading; signs that stand alone become a pause or nothing."""
+    words: list[str] = []
+    for part in spoken.split():
+        if any(character.isalnum() for character in part):
+            words.append(part.lstrip(_PAUSES + "-–—"))
+        elif words and part[0] in _PAUSES and words[-1][-1] not in _PAUSES:
+            words[-1] += part[0]
+    return " ".join(words)
 
 
 def _first_pause(tail: str) -> str:

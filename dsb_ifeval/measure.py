@@ -12,13 +12,11 @@ from dataclasses import dataclass
 
 from dsb_ifeval.cases import Case
 from dsb_ifeval.errors import RecordingError
-from dsb_ifeval.intervals import Interval, merge, overlap_ms
+from dsb_ifeval.intervals import Interval, merge, overlap_ms, samples_to_ms
 from dsb_ifeval.readback import coverage
 from dsb_ifeval.recording import Record
+from dsb_ifeval.thresholds import thresholds_of
 from dsb_ifeval.vocab import Action, Level, Transcript, TurnMode, VadLabel
-
-DEFAULT_BC_CEILING_MS = 1000
-"""Ceiling used for the stored label of cases whose verifier has none (Table 18)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,9 @@ def measure(
         merge_gap_ms: spans less than this apart are one utterance (C.2).
 
     Raises:
-        RecordingError: the record has no schedule, or is of another stimulus than the case.
+        RecordingError: the record has no schedule, is of another stimulus than the case, or
+            ends before the window does.
+        DatasetError: the case's thresholds cannot be used.
     """
     facts = record.facts
     if facts is None:
@@ -91,6 +91,12 @@ def measure(
         )
     onset = facts.turn2_onset_ms
     window = case.window.shift(onset)
+    recorded_ms = samples_to_ms(record.samples)
+    if recorded_ms < max(window.end_ms, facts.end_ms):
+        raise RecordingError(
+            f"{recorded_ms} ms long, but the session ended at {facts.end_ms} ms and the window "
+            f"at {window.end_ms} ms; run the case again"
+        )
     spans = merge(model_spans, merge_gap_ms)
     user = (*case.turn1.speech_spans(record.turn1_onset_ms), *case.turn2.speech_spans(onset))
     inside = in_window(spans, window)
@@ -118,7 +124,7 @@ def measure(
         span_durations_ms=tuple(span.duration_ms for span in inside),
         active_at_w0=any(span.start_ms < window.start_ms for span in holding),
         held_ms=max(s.end_ms for s in holding) - window.start_ms if holding else None,
-        label=label_window(spans, user, window, _ceiling_ms(case)),
+        label=label_window(spans, user, window, thresholds_of(case).bc_ceiling_ms),
         coverage=score,
         transcript_scope=scope,
         trigger_valid=facts.trigger_valid,
@@ -159,20 +165,15 @@ def label_window(
 
 
 def _user_resumes(span: Interval, user: Sequence[Interval]) -> bool:
-    return any(
-        speech.start_ms >= span.end_ms
-        or (speech.start_ms <= span.start_ms and span.end_ms <= speech.end_ms)
+    after = any(speech.start_ms >= span.end_ms for speech in user)
+    return after or any(
+        speech.start_ms <= span.start_ms and span.end_ms <= speech.end_ms
         for speech in merge(user, gap_ms=1)  # segments that touch are one stretch of speech
     )
 
 
 def _first_offset(spans: Sequence[Interval], w0_ms: int) -> int | None:
     return min((s.end_ms - w0_ms for s in spans if s.end_ms >= w0_ms), default=None)
-
-
-def _ceiling_ms(case: Case) -> int:
-    seconds = case.verifier.params.get("bc_ceiling_s")
-    return DEFAULT_BC_CEILING_MS if seconds is None else round(seconds * 1000)
 
 
 def _coverage(case: Case, record: Record, onset_ms: int) -> tuple[float | None, str]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-_TOKEN = re.compile(r"[a-z0-9]+")
+_TOKEN = re.compile(r"[a-z]+|[0-9]")
+"""Runs of letters, and single digits: digit runs are split wherever they stand (``4b``)."""
 _DIGITS = {
     word: str(value)
     for value, words in enumerate(
@@ -24,13 +25,9 @@ def normalize(text: str) -> list[str]:
     """Lowercase ``[a-z0-9]+`` tokens, digit words mapped, digit runs split.
 
     >>> normalize("Apt. 4B, oh-seven-one 25 mg")
-    ['apt', '4b', '0', '7', '1', '2', '5', 'mg']
+    ['apt', '4', 'b', '0', '7', '1', '2', '5', 'mg']
     """
-    tokens: list[str] = []
-    for token in _TOKEN.findall(text.lower()):
-        token = _DIGITS.get(token, token)
-        tokens.extend(token if token.isdigit() else [token])
-    return tokens
+    return [_DIGITS.get(token, token) for token in _TOKEN.findall(text.lower())]
 
 
 def coverage(target: str, transcript: str) -> float:

@@ -11,7 +11,7 @@ from dsb_ifeval.intervals import Interval
 from dsb_ifeval.measure import Measurement
 from dsb_ifeval.score import Score
 from dsb_ifeval.verifiers import Outcome, Verdict
-from dsb_ifeval.vocab import Action, Level, VadLabel
+from dsb_ifeval.vocab import Action, Level
 
 _SHOWN_REASONS = 8
 
@@ -108,12 +108,12 @@ def _matrix(
 
 def _invalid_triggers(score: Score) -> str:
     barge = [m for m in score.measurements if m.barge_in]
-    invalid = [m for m in barge if not m.trigger_valid]
-    if not invalid:
+    if not barge:
         return ""
+    invalid = sum(not m.trigger_valid for m in barge)
     return (
-        f"{len(invalid)} of {len(barge)} barge-in cases met a model that had not spoken "
-        "(trigger_valid = false); they are scored all the same"
+        f"{invalid} of {len(barge)} barge-in cases met a model that had not spoken "
+        "(trigger_valid = false); they are scored like the others"
     )
 
 
@@ -132,9 +132,9 @@ def _measurement_lines(m: Measurement) -> list[str]:
     def spans(items: Sequence[Interval]) -> str:
         return " ".join(f"{s.start_ms}-{s.end_ms}" for s in items) or "none"
 
-    label = "" if m.label is VadLabel.SILENT else f", onset {m.genuine_ms} ms"
+    onset = "" if m.genuine_ms is None else f", onset {m.genuine_ms} ms after it opened"
     return [
-        f"  window   {m.window.start_ms}-{m.window.end_ms} ms, label {m.label.value}{label}",
+        f"  window   {m.window.start_ms}-{m.window.end_ms} ms, label {m.label.value}{onset}",
         f"  model    {spans(m.model_spans)}",
         f"  user     {spans(m.user_spans)}",
     ]

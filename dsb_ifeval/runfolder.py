@@ -17,8 +17,10 @@ is resumed by starting it again.
 
 from __future__ import annotations
 
+import fcntl
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from dsb_ifeval.manifest import case_from_row, case_to_row
 from dsb_ifeval.recording import is_done
 
 FORMAT = 1
+_LOCK = ".lock"
 _IDENTITY = ("format", "system", "options", "dataset_sha256", "spec_version", "version")
 
 
@@ -51,6 +54,7 @@ class RunFolder:
         Raises:
             RunError: the folder holds another run, or cannot be written.
         """
+        self._clear_own_partial()
         if self._info.exists():
             self._check_same(info)
             known = {case.case_id for case in self.cases()}
@@ -58,12 +62,33 @@ class RunFolder:
             if added:
                 self._write_cases([*self.cases(), *added])
             return
-        if self.path.exists() and any(self.path.iterdir()):
+        if self._holds_something_else():
             raise RunError(
                 f"{self.path}: not empty and not a run folder (no run.json); choose another --out"
             )
         self._write_cases(cases)
         write_json(self._info, info)
+
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Keep other runs out while this one records; a killed run's claim is gone with it.
+
+        Raises:
+            RunError: another run is recording into this folder.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            with (self.path / _LOCK).open("w") as lock:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError as error:
+                    raise RunError(
+                        f"{self.path}: another run is recording into this folder; "
+                        "wait for it or choose another --out"
+                    ) from error
+                yield
+        except OSError as error:
+            raise RunError(f"{self.path}: cannot write: {error.strerror or error}") from error
 
     def info(self) -> dict[str, Any]:
         """The run's provenance.
@@ -105,6 +130,10 @@ class RunFolder:
             if path.name.split("-", 2)[-1].split(".", 1)[0] in wanted:
                 path.unlink(missing_ok=True)
 
+    def _clear_own_partial(self) -> None:
+        for path in self.path.glob(f"{TEMPORARY_MARK}*"):
+            path.unlink(missing_ok=True)
+
     def log(self, rank: int, entry: Mapping[str, Any]) -> None:
         """Append one line about a session to the rank's log.
 
@@ -118,6 +147,14 @@ class RunFolder:
                 stream.write(json.dumps(entry) + "\n")
         except OSError as error:
             raise RunError(f"{path}: cannot write: {error.strerror or error}") from error
+
+    def _holds_something_else(self) -> bool:
+        """Whether there are files that are not what a run killed in its first moments leaves."""
+        if not self.path.exists():
+            return False
+        own = {_LOCK, self._cases.name}
+        names = {path.name for path in self.path.iterdir()}
+        return any(not name.startswith(TEMPORARY_MARK) for name in names - own)
 
     def _write_cases(self, cases: Sequence[Case]) -> None:
         rows = [json.dumps(case_to_row(case), ensure_ascii=False) for case in cases]

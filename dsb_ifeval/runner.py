@@ -110,7 +110,7 @@ def record(options: RunOptions, dataset: Dataset, rank: int = 0, world: int = 1)
     model = load_system(options.system, **options.options)
     failed, audio_s, total = 0, 0.0, Stopwatch()
     label = options.system if world == 1 else f"{options.system} ({rank + 1}/{world})"
-    for case in tqdm(todo, label, unit="case", disable=not options.progress or rank > 0):
+    for case in tqdm(todo, label, unit="case", disable=_silent(options.progress and rank == 0)):
         watch = Stopwatch()
         recording = play(model, dataset.stimulus(case), constants, options.system)
         save(recording, run.recordings)
@@ -141,9 +141,15 @@ def run_system(options: RunOptions, jobs: int = 1) -> Score:
         DsbError: see :func:`prepare`, :func:`record` and ``score_run``.
     """
     dataset = Dataset(options.dataset)
-    prepare(options, dataset)
-    record(options, dataset)
+    with options.folder.claimed():
+        prepare(options, dataset)
+        record(options, dataset)
     return score_run(options.folder.path, jobs, options.progress)
+
+
+def _silent(progress: bool) -> bool | None:
+    """For tqdm: None lets it draw on a terminal only."""
+    return None if progress else True
 
 
 def _log_entry(recording: Recording, audio_s: float, wall_s: float) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from tqdm import tqdm
 from dsb_ifeval.benchmark import load_benchmark
 from dsb_ifeval.benchmark.model import VadSettings
 from dsb_ifeval.cases import Case
-from dsb_ifeval.errors import RecordingError, RunError
+from dsb_ifeval.errors import DatasetError, RecordingError, RunError
 from dsb_ifeval.intervals import SESSION_RATE_HZ
 from dsb_ifeval.measure import Measurement, measure
 from dsb_ifeval.provenance import score_signature
@@ -29,8 +29,9 @@ from dsb_ifeval.results import (
     write_verdicts,
 )
 from dsb_ifeval.runfolder import RunFolder
+from dsb_ifeval.thresholds import thresholds_of
 from dsb_ifeval.vad import speech_spans
-from dsb_ifeval.verifiers import Thresholds, Verdict, unscored, verify
+from dsb_ifeval.verifiers import Verdict, unscored, verify
 
 MODEL_CHANNEL = 1
 _PARALLEL_FROM = 40
@@ -55,6 +56,7 @@ def measure_case(folder: Path, case: Case, vad: VadSettings) -> Measurement:
 
     Raises:
         RecordingError: the recording cannot be measured; the case stays unscored.
+        DatasetError: the case's thresholds cannot be used.
     """
     recording = load(folder, case.case_id)
     spans = speech_spans(recording.stereo[:, MODEL_CHANNEL], SESSION_RATE_HZ, vad)
@@ -64,9 +66,9 @@ def measure_case(folder: Path, case: Case, vad: VadSettings) -> Measurement:
 def judge(case: Case, measurement: Measurement) -> Verdict:
     """The verdict on a measured case under its own thresholds."""
     try:
-        return verify(measurement, Thresholds.from_params(case.verifier.params))
-    except ValueError as error:
-        return unscored(case.case_id, f"thresholds of the case: {error}")
+        return verify(measurement, thresholds_of(case))
+    except DatasetError as error:
+        return unscored(case.case_id, str(error))
 
 
 def score_run(path: Path | str, jobs: int = 1, progress: bool = False) -> Score:
@@ -82,7 +84,7 @@ def score_run(path: Path | str, jobs: int = 1, progress: bool = False) -> Score:
     run.info()
     cases, vad = run.cases(), load_benchmark().vad
     results = _measured(run.recordings, cases, vad, jobs)
-    bar = tqdm(results, "scoring", len(cases), unit="case", disable=not progress, leave=False)
+    bar = tqdm(results, "scoring", len(cases), unit="case", disable=None if progress else True)
     measurements: list[Measurement] = []
     verdicts: list[Verdict] = []
     for case, result in zip(cases, bar, strict=True):
@@ -132,5 +134,5 @@ def _measured(
 def _measure_or_reason(work: tuple[Path, Case, VadSettings]) -> Measurement | str:
     try:
         return measure_case(*work)
-    except RecordingError as error:
+    except (RecordingError, DatasetError) as error:
         return str(error)

@@ -7,12 +7,13 @@ verdict can be taken apart: the compared value, its limit and unit, the margin b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from dsb_ifeval.benchmark.model import Params
 from dsb_ifeval.measure import Measurement, label_window
+from dsb_ifeval.thresholds import Thresholds
 from dsb_ifeval.vocab import Action, VadLabel
 
 
@@ -25,38 +26,6 @@ class Outcome(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds:
-    """Operating limits of one case (Table 18 with overrides); only its action's are used."""
-
-    max_wait_ms: int = 2000
-    max_latency_ms: int = 600
-    bc_ceiling_ms: int = 1000
-    bc_window_max: int = 1
-    min_coverage: float = 0.90
-
-    @classmethod
-    def from_params(cls, params: Params) -> Thresholds:
-        """From a manifest's ``verifier.params`` (paper names and units).
-
-        Raises:
-            ValueError: a parameter this version does not know.
-        """
-        known: dict[str, Callable[[float], dict[str, float]]] = {
-            "max_wait_s": lambda v: {"max_wait_ms": round(v * 1000)},
-            "max_latency_ms": lambda v: {"max_latency_ms": round(v)},
-            "bc_ceiling_s": lambda v: {"bc_ceiling_ms": round(v * 1000)},
-            "bc_window_max": lambda v: {"bc_window_max": round(v)},
-            "min_coverage": lambda v: {"min_coverage": v},
-        }
-        values: dict[str, float] = {}
-        for name, value in params.items():
-            if name not in known:
-                raise ValueError(f"unknown verifier parameter {name!r}; known: {sorted(known)}")
-            values.update(known[name](value))
-        return cls(**values)  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True, slots=True)
 class Verdict:
     """The outcome of one case and what decided it.
 
@@ -64,7 +33,9 @@ class Verdict:
         value: the compared quantity, None when there was nothing to compare.
         limit: what it was compared with.
         unit: ``ms``, ``spans`` or ``coverage``.
-        margin: distance to the limit in ``unit``, positive when passing.
+        margin: distance to the limit in ``unit``, positive when passing, None when another
+            rule than the limit decided. For a silence that passes: how near the closest
+            model speech came to the window, None when there was none.
         reason: the verdict in words.
     """
 
@@ -114,18 +85,21 @@ def verify_interrupt(m: Measurement, t: Thresholds) -> Verdict:
 
 def verify_backchannel(m: Measurement, t: Thresholds) -> Verdict:
     """BACKCHANNEL: pass iff label = backchannel and 1 <= spans in window <= bc_window_max."""
-    label = label_window(m.model_spans, m.user_spans, m.window, t.bc_ceiling_ms)
-    ok = label is VadLabel.BACKCHANNEL and 1 <= m.spans_in_window <= t.bc_window_max
+    ceiling = t.bc_ceiling_ms
     longest = max(m.span_durations_ms, default=None)
     if longest is None:
-        return _verdict(m, False, None, t.bc_ceiling_ms, "ms", None, "no sound in the window")
-    if label is VadLabel.BACKCHANNEL and not ok:
+        return _verdict(m, False, None, ceiling, "ms", None, "no sound in the window")
+    if longest >= ceiling:
+        reason = f"took the floor: sound of {longest} ms, ceiling {ceiling} ms"
+        return _verdict(m, False, longest, ceiling, "ms", ceiling - longest, reason)
+    if label_window(m.model_spans, m.user_spans, m.window, ceiling) is not VadLabel.BACKCHANNEL:
+        return _verdict(m, False, longest, ceiling, "ms", None, _not_a_backchannel(m))
+    if m.spans_in_window > t.bc_window_max:
         reason = f"{m.spans_in_window} short sounds, at most {t.bc_window_max} expected"
-        margin = float(t.bc_window_max - m.spans_in_window)
+        margin = t.bc_window_max - m.spans_in_window
         return _verdict(m, False, m.spans_in_window, t.bc_window_max, "spans", margin, reason)
-    said = "acknowledged" if ok else "took or held the floor"
-    reason = f"{said}: sound of {longest} ms, ceiling {t.bc_ceiling_ms} ms"
-    return _verdict(m, ok, longest, t.bc_ceiling_ms, "ms", t.bc_ceiling_ms - longest, reason)
+    reason = f"acknowledged: sound of {longest} ms, ceiling {ceiling} ms"
+    return _verdict(m, True, longest, ceiling, "ms", ceiling - longest, reason)
 
 
 def verify_readback(m: Measurement, t: Thresholds) -> Verdict:
@@ -133,7 +107,8 @@ def verify_readback(m: Measurement, t: Thresholds) -> Verdict:
     if m.coverage is None:
         return unscored(m.case_id, "no transcript of the model's speech to compare")
     ok = m.coverage >= t.min_coverage
-    reason = f"repeated {m.coverage:.0%} of the dictated tokens, {t.min_coverage:.0%} needed"
+    repeated = math.floor(1000 * m.coverage) / 10  # never rounded up to the limit
+    reason = f"repeated {repeated:g} % of the dictated tokens, {100 * t.min_coverage:g} % needed"
     margin = m.coverage - t.min_coverage
     return _verdict(m, ok, m.coverage, t.min_coverage, "coverage", margin, reason)
 
@@ -178,12 +153,18 @@ VERIFIERS: Mapping[Action, Callable[[Measurement, Thresholds], Verdict]] = {
 
 
 def _silence(m: Measurement, expectation: str) -> Verdict:
-    ok = m.label is VadLabel.SILENT
-    if ok:
-        return _verdict(m, True, 0, 0, "spans", _nearest_miss(m), "silent throughout the window")
-    spoken = "spoke into" if m.active_at_w0 else "spoke in"
-    reason = f"{spoken} the window ({m.spans_in_window} utterance(s)) where {expectation}"
-    return _verdict(m, False, m.spans_in_window, 0, "spans", -_speech_in_window(m), reason)
+    if m.label is VadLabel.SILENT:
+        return _verdict(m, True, 0, 0, "ms", _nearest_miss(m), "silent throughout the window")
+    spoken = sum((span & m.window).duration_ms for span in m.model_spans)
+    how = "spoke into" if m.active_at_w0 else "spoke in"
+    reason = f"{how} the window ({m.spans_in_window} utterance(s)) where {expectation}"
+    return _verdict(m, False, spoken, 0, "ms", -spoken, reason)
+
+
+def _not_a_backchannel(m: Measurement) -> str:
+    if m.active_at_w0:
+        return "a short sound, but it began before the window"
+    return "a short sound, but the user did not speak again after it"
 
 
 def _onset_within(m: Measurement, limit_ms: int, done: str, name: str) -> Verdict:
@@ -207,11 +188,6 @@ def _verdict(
 ) -> Verdict:
     outcome = Outcome.PASS if ok else Outcome.FAIL
     return Verdict(m.case_id, outcome, value, limit, unit, margin, reason)
-
-
-def _speech_in_window(m: Measurement) -> float:
-    """Model speech inside the window, ms."""
-    return float(sum((span & m.window).duration_ms for span in m.model_spans))
 
 
 def _nearest_miss(m: Measurement) -> float | None:

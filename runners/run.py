@@ -15,12 +15,17 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from contextlib import ExitStack
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dsb_ifeval.cli import guarded
 from dsb_ifeval.cli.commands import print_score, recorded_text
 from dsb_ifeval.cli.run_arguments import add_run_arguments, run_options
+
+if TYPE_CHECKING:
+    from dsb_ifeval.dataset import Dataset
+    from dsb_ifeval.runner import RunOptions
 
 # Processes finish at different times; none may give up waiting for a slow one.
 _PATIENCE = timedelta(days=7)
@@ -39,19 +44,27 @@ def main() -> int:
 def run(args: argparse.Namespace) -> int:
     """One process's part of the run."""
     from dsb_ifeval.dataset import Dataset
-    from dsb_ifeval.runner import prepare, record
+    from dsb_ifeval.runner import prepare
 
     state = _state()
     options = run_options(args)
     dataset = Dataset(options.dataset)
-    with state.main_process_first():
-        if state.is_main_process:
-            prepare(options, dataset)
+    with ExitStack() as stack:
+        with state.main_process_first():
+            if state.is_main_process:
+                stack.enter_context(options.folder.claimed())
+                prepare(options, dataset)
+        return _play(args, options, dataset, state)
+
+
+def _play(args: argparse.Namespace, options: RunOptions, dataset: Dataset, state: Any) -> int:
+    from dsb_ifeval.runner import record
+
     recorded = record(options, dataset, state.process_index, state.num_processes)
     print(recorded_text(recorded, options.folder.path), flush=True)
     state.wait_for_everyone()
     if state.is_main_process and not args.no_score:
-        print_score(options.folder.path, args.jobs)
+        print_score(options.folder.path, args.jobs, options.progress)
     state.destroy_process_group()
     return 1 if recorded.failed else 0
 

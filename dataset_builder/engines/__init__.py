@@ -11,7 +11,7 @@ from dsb_ifeval.errors import AdapterUnavailable
 from ..packages import Package, require
 from .base import Engine, TimedWord, Utterance
 
-__all__ = ["ENGINES", "Engine", "TimedWord", "Utterance", "create_engine"]
+__all__ = ["ENGINES", "Engine", "EngineEntry", "TimedWord", "Utterance", "create_engine"]
 
 _COMMON: tuple[Package, ...] = (
     ("hibari", "hibari-tts"),
@@ -36,7 +36,7 @@ def _kokoro(models: Path) -> Engine:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class EngineEntry:
     """How to make an engine and what must be installed; nothing is imported before."""
 
     label: str
@@ -45,11 +45,11 @@ class _Entry:
 
 
 ENGINES = {
-    "hibari": _Entry(
+    "hibari": EngineEntry(
         "one voice, about 100x real time on one core: development and CI", _hibari, _COMMON
     ),
-    "kokoro": _Entry(
-        "28 voices, about 1.8x real time per core: the published dataset",
+    "kokoro": EngineEntry(
+        "27 voices, about 1.8x real time per core: the published dataset",
         _kokoro,
         (*_COMMON, *_KOKORO_PARTS),
     ),

@@ -51,7 +51,7 @@ class Engine(Protocol):
         versions: package versions that can change a sample; part of every cache key.
         voices: names of the voices, sorted.
         speed: speaking rate factor, 1.0 as trained.
-        workers: worker processes that pay off (1: the build's own process does the work).
+        segments_per_worker: how many segments make starting one more process pay off.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Engine(Protocol):
     model_sha256: str
     versions: Mapping[str, str]
     speed: float
-    workers: int
+    segments_per_worker: int
 
     @property
     def voices(self) -> tuple[str, ...]: ...

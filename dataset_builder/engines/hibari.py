@@ -26,7 +26,6 @@ from .timing import HOP_SAMPLES, word_times
 
 _SHA256 = "5f70741d4e900f4e85d0037498736cc1b3e1b9a63a13546a5da1e63abf4fccd8"
 _DURATIONS = "/Clip_output_0"
-_SHIFT_S = 0.0375
 _MAX_PHONEMES = 400
 _SEED = 0
 
@@ -39,7 +38,7 @@ class HibariEngine:
     model_sha256 = _SHA256
     voices = ("heart",)
     speed = 1.0
-    workers = 1
+    segments_per_worker = 60
     gain = 1.0
 
     def __init__(self) -> None:
@@ -92,7 +91,7 @@ class HibariEngine:
         spectra, frames = [output[0] for output in outputs[:-1]], outputs[-1]
         samples: Samples = dsp.synth(*spectra, random)
         assert int(frames.sum()) * HOP_SAMPLES == len(samples)
-        return samples, word_times(phonemes, frames, samples, _SHIFT_S)
+        return samples, word_times(phonemes, frames, samples)
 
     @cached_property
     def _session(self) -> Any:
@@ -105,7 +104,7 @@ class HibariEngine:
 
 
 def _fft_backend() -> str:
-    """Which FFT hibari uses: it decides the last bits of a sample (numpy's takes twice the time)."""
+    """The FFT that hibari uses: it decides a sample's last bits (numpy's takes twice as long)."""
     try:
         return f"scipy-{metadata.version('scipy')}"
     except metadata.PackageNotFoundError:

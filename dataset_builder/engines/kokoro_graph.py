@@ -23,9 +23,6 @@ from onnx import ModelProto, NodeProto, helper, numpy_helper
 
 from .onnx_session import expose_output
 
-SURGERY = "float-encoder-1"
-"""Name and version of this conversion; part of cache keys."""
-
 DURATIONS = "/encoder/Clip_output_0"
 """Frames per input token, the output this conversion adds."""
 

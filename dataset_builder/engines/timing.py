@@ -9,7 +9,7 @@ acoustic aligner::
     times       ^start   ^end = start of next  ^end: last audible frame
 
 - the frames of a space are the onset of the following word, not a gap;
-- the waveform runs a constant ``shift_s`` ahead of the frames.
+- the waveform runs a constant one and a half frames ahead of the frames.
 
 Next to a pause the durations say nothing about where the sound really stops or starts, so
 those edges are moved to the first or last audible 10 ms.
@@ -27,6 +27,10 @@ from .phonemes import PAUSES, Phoneme
 
 HOP_SAMPLES = 600
 """Samples per duration frame: 25 ms, in hibari as in Kokoro."""
+
+SHIFT_S = 0.0375
+"""Sound before its frames, in both engines. With it, word starts and ends inside phrases agree
+with pocketsphinx's forced alignment without bias (median difference 8 to 15 ms)."""
 
 _STEP_S = 0.01
 _AUDIBLE_RMS = 0.005
@@ -48,7 +52,7 @@ def word_times(
     phonemes: Sequence[Phoneme],
     frames: Sequence[float],
     samples: Samples,
-    shift_s: float,
+    shift_s: float = SHIFT_S,
 ) -> list[tuple[float, float]]:
     """Start and end of every word, in seconds from the first sample.
 

@@ -86,7 +86,14 @@ SYSTEMS: Mapping[str, SystemEntry] = {row.name: row for row in _ROWS}
 
 def missing_packages(entry: SystemEntry) -> list[str]:
     """Modules the system needs that cannot be found; nothing is imported."""
-    return [name for name in entry.needs if importlib.util.find_spec(name) is None]
+    return [name for name in entry.needs if not _is_installed(name)]
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):  # blocked or half-imported: as good as absent
+        return False
 
 
 def load_system(name: str, **options: Any) -> Any:

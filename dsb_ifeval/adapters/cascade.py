@@ -13,6 +13,9 @@ it returns sounds from that instant on. With the endpoint at 800 ms and 300 ms o
 The reply is computed at that last instant. If the user goes on before it, there is nothing to
 cancel: the turn is simply longer, and is answered as a whole.
 
+Speech is recognised once per process and distinct audio: a memo by sha256 of the samples, which
+cannot change a result, serves the other prompts under which the same user audio is played.
+
 While it speaks it only listens for a barge-in: the seventh voiced frame (224 ms) ends playback at
 the end of that frame. Frames are handed over one at a time, so nothing that was cut has left the
 agent, and the transcript names a sentence when its first frame does.

@@ -94,8 +94,8 @@ class Ears:
             end = len(self._recent) - max(0, self.quiet_frames - _ROLL_FRAMES)
             self.stretches.append(trimmed(np.concatenate(self._recent[:end])))
         self.speech_frames = 0
-        # A stretch cut for its length goes on in the next one, which must not repeat its end.
-        self._recent = [] if self.voiced else self._recent[-_ROLL_FRAMES:]
+        # Only quiet frames may be in two stretches: none at all where one is cut for its length.
+        self._recent = self._recent[len(self._recent) - min(_ROLL_FRAMES, self.quiet_frames) :]
 
     def _probability(self, frame: Float32) -> float:
         self._spans.append(np.concatenate([self._context, frame]))

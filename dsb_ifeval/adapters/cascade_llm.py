@@ -21,7 +21,7 @@ MODEL_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
 
 _MAX_TOKENS = 60
 _CONTEXT_TOKENS = 4096
-_EXCHANGES = 6
+_HISTORY_WORDS = 300
 _ERRORS_ONLY = 1
 
 
@@ -54,7 +54,7 @@ class SmallModel:
             "xllamacpp": metadata.version("xllamacpp"),
             "temperature": 0,
             "max_tokens": _MAX_TOKENS,
-            "exchanges": _EXCHANGES,
+            "history_words": _HISTORY_WORDS,
         }
 
     def answer(self, prompt: str, dialogue: Sequence[Exchange], heard: str) -> str:
@@ -81,14 +81,23 @@ class SmallModel:
 
 
 def messages(prompt: str, dialogue: Sequence[Exchange], heard: str) -> list[dict[str, str]]:
-    """The conversation in the chat format; an empty prompt is no message at all.
+    """The conversation in the chat format, its newest 300 words; empty texts are no messages.
+
+    At L0 there is thus no system message, and the model's chat template adds its own.
 
     >>> [m["role"] for m in messages("", [("Hi.", "Hello.")], "Help.")]
     ['user', 'assistant', 'user']
     """
-    listed = [("system", prompt)] if prompt else []
-    for words, reply in dialogue[-_EXCHANGES:]:
-        listed += [("user", words), ("assistant", reply)]
+    kept: list[Exchange] = []
+    words = 0
+    for exchange in reversed(dialogue):
+        words += sum(len(text.split()) for text in exchange)
+        if words > _HISTORY_WORDS:
+            break
+        kept.insert(0, exchange)
+    listed = [("system", prompt)]
+    for said, reply in kept:
+        listed += [("user", said), ("assistant", reply)]
     return [{"role": role, "content": text} for role, text in (*listed, ("user", heard)) if text]
 
 

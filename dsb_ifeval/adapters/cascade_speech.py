@@ -2,8 +2,8 @@
 
 The recogniser is Whisper tiny.en (int8, beam 5, temperature 0, no timestamps, no context from
 earlier text) through faster-whisper. Whisper pads to 30 s whatever it is given; audio up to 13 s
-is padded to 15 s here, which costs a third and recognises no worse (36 clips, 115 s: WER 0.056
-against 0.066; a 10 s window repeats itself). The number of tokens is bounded by the duration,
+is padded to 15 s here, at less than half the cost and no visible loss (36 clips of one synthetic
+voice, 396 words: 23 errors against 26 to 28; a 10 s window repeats itself). The number of tokens is bounded by the duration,
 because what Whisper makes up about a short clip is long.
 
 The voice is hibari with its noise seeded.
@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from dsb_ifeval.adapters.cascade_features import log_mel
 from dsb_ifeval.adapters.cascade_models import package_file
 from dsb_ifeval.audio import Float32
 
@@ -92,9 +93,7 @@ class Recogniser:
             return ""
         seconds = len(samples) / _HEAR_RATE_HZ
         window = _SHORT_WINDOW if seconds <= _SHORT_S else _FULL_WINDOW
-        found = self._model.feature_extractor(samples)[:, :window]
-        features = np.zeros((found.shape[0], window), np.float32)
-        features[:, : found.shape[1]] = found
+        features = log_mel(self._model.feature_extractor, samples, window)
         result = self._model.model.generate(
             self._model.encode(features),
             [self._prompt],
@@ -105,8 +104,13 @@ class Recogniser:
         )[0]
         if result.no_speech_prob > _NO_SPEECH and result.scores[0] < _UNLIKELY:
             return ""
-        text: str = self._tokenizer.decode(result.sequences_ids[0])
-        return text.strip()
+        text: str = self._tokenizer.decode(result.sequences_ids[0]).strip()
+        return text if has_words(text) else ""
+
+
+def has_words(text: str) -> bool:
+    """There is more than punctuation: Whisper writes dots for noise, hibari makes noise of dots."""
+    return any(character.isalnum() for character in text)
 
 
 def tokens_for(seconds: float) -> int:
@@ -135,10 +139,12 @@ class Voice:
         }
 
     def _say(self, sentence: str, speed: float) -> Float32:
-        """One sentence without the silence around it, peak below 1; empty if it has no sounds.
+        """One sentence without the silence around it, peak below 1; empty if it has no words.
 
         The noise is seeded per sentence, so what was said before does not matter.
         """
+        if not has_words(sentence):
+            return np.zeros(0, np.float32)
         audio: Float32 = np.asarray(self._hibari(sentence, speed=speed, seed=0), np.float32)
         audio = without_silence(audio)
         peak = float(np.abs(audio).max(initial=0.0))

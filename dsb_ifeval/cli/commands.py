@@ -88,11 +88,12 @@ def run(args: argparse.Namespace) -> int:
 
     options = run_options(args)
     dataset = Dataset(options.dataset)
-    prepare(options, dataset)
-    recorded = record(options, dataset)
-    print(recorded_text(recorded, options.folder.path))
+    with options.folder.claimed():
+        prepare(options, dataset)
+        recorded = record(options, dataset)
+        print(recorded_text(recorded, options.folder.path))
     if not args.no_score:
-        print_score(options.folder.path, args.jobs)
+        print_score(options.folder.path, args.jobs, options.progress)
     return 1 if recorded.failed else 0
 
 
@@ -142,9 +143,15 @@ def spec(args: argparse.Namespace) -> int:
         f"spec {benchmark.version}: {len(benchmark.roles)} roles, {len(benchmark.probes)} probes, "
         f"{len(benchmark.actions)} actions, {len(benchmark.systems)} systems; no mistakes"
     )
+    print("persona leakage (B.6): overlap with the directive, persona words, shared words")
+    problems = 0
     for result in check_personas(benchmark):
-        print(f"  {result}")
-    return 0
+        shared = ", ".join(result.overlap.shared) or "(none)"
+        print(f"  {result.role_id}  {result.overlap.jaccard:.3f}  {result.persona_words}  {shared}")
+        for problem in result.problems:
+            print(f"      fails: {problem}")
+        problems += len(result.problems)
+    return 1 if problems else 0
 
 
 def recorded_text(recorded: Recorded, folder: Path) -> str:
@@ -159,12 +166,12 @@ def recorded_text(recorded: Recorded, folder: Path) -> str:
     )
 
 
-def print_score(folder: Path, jobs: int) -> Score:
+def print_score(folder: Path, jobs: int, progress: bool = True) -> Score:
     """Score a run folder and print its tables."""
     from dsb_ifeval.report import run_table
     from dsb_ifeval.score import score_run
 
-    scored = score_run(folder, jobs, progress=True)
+    scored = score_run(folder, jobs, progress)
     print(run_table(_name(folder), scored))
     print(f"\nrun folder: {folder}")
     return scored

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Runs the tests in .venv (made and installed when needed). Arguments go to pytest:
+#   bash scripts/test.sh                     everything
+#   bash scripts/test.sh -m 'not speech and not slow'     unit tests alone, under a minute
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source scripts/environment.sh
+ensure_environment 'score,run,cascade,builder,bench,dev'
+exec "$PYTHON" -m pytest "$@"
