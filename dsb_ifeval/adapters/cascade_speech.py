@@ -3,8 +3,8 @@
 The recogniser is Whisper tiny.en (int8, beam 5, temperature 0, no timestamps, no context from
 earlier text) through faster-whisper. Whisper pads to 30 s whatever it is given; audio up to 13 s
 is padded to 15 s here, at less than half the cost and no visible loss (36 clips of one synthetic
-voice, 396 words: 23 errors against 26 to 28; a 10 s window repeats itself). The number of tokens is bounded by the duration,
-because what Whisper makes up about a short clip is long.
+voice, 396 words: 23 errors against 26 to 28; a 10 s window repeats itself). The number of tokens
+is bounded by the duration, because what Whisper makes up about a short clip is long.
 
 The voice is hibari with its noise seeded.
 """
