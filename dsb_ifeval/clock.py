@@ -36,7 +36,8 @@ class WallClock:
         self._zero_s = asyncio.get_running_loop().time()
 
     def now_ms(self) -> int:
-        return int((asyncio.get_running_loop().time() - self._zero_s) * 1000)
+        elapsed_s = asyncio.get_running_loop().time() - self._zero_s
+        return int(elapsed_s * 1000 + 1e-3)  # a deadline slept until is reached
 
     async def sleep_until(self, deadline_ms: int) -> None:
         delay_s = self._zero_s + deadline_ms / 1000 - asyncio.get_running_loop().time()

@@ -2,8 +2,7 @@
 
 A link owns rates, framing and placement, so that the session engine sees 20 ms ticks and a
 model sees its own frames. User turns are resampled once, whole and without delay; silence
-needs no resampling. Replies at another rate go through a soxr stream whose start-up delay
-does not move them.
+needs no resampling.
 """
 
 from __future__ import annotations
@@ -16,8 +15,10 @@ import numpy as np
 
 from dsb_ifeval.adapters.base import FrameModel, Reply, TurnModel, outputs_of
 from dsb_ifeval.audio import Float32, Pcm16, resample, to_float, to_pcm16
+from dsb_ifeval.errors import SessionFailed
 from dsb_ifeval.events import Output
 from dsb_ifeval.intervals import SESSION_RATE_HZ, ms_to_samples, samples_to_ms
+from dsb_ifeval.resampling import RunResampler
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +34,25 @@ class Part:
     last: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """An output with its arrival on the session clock.
+
+    Attributes:
+        due: sample at which its audio sounds when nothing is queued before it; by default
+            that of the arrival. Earlier by a resampler's look-ahead inside a run.
+    """
+
+    t_ms: int
+    output: Output
+    due: int | None = None
+
+
 class Link(Protocol):
     """One local model behind a 20 ms exchange."""
 
-    def exchange(self, part: Part, end_ms: int) -> Iterator[tuple[int, Output]]:
-        """Deliver one user chunk that ends at ``end_ms``; yield (arrival ms, output at 24 kHz)."""
+    def exchange(self, part: Part, end_ms: int) -> Iterator[Arrived]:
+        """Deliver one user chunk that ends at ``end_ms``; yield what arrives, at 24 kHz."""
 
 
 class UserAudio:
@@ -65,69 +80,61 @@ class UserAudio:
         return self._turns[number - 1]
 
 
-class _Run:
-    """One unbroken run of replies at a model's rate, brought to 24 kHz without moving it.
+class FrameLink:
+    """Frame-synchronous exchange: the reply to a frame arrives when the frame is complete.
 
-    A streaming resampler gives its first samples late. The run is anchored at its first
-    arrival and continued by sample count, so the delay shifts nothing and opens no gap.
+    Raises:
+        ValueError: the model's frame is empty.
     """
 
-    def __init__(self, rate_hz: int, anchor_ms: int) -> None:
-        import soxr
-
-        self._stream = soxr.ResampleStream(
-            rate_hz, SESSION_RATE_HZ, 1, dtype="float32", quality="HQ"
-        )
-        self._anchor = ms_to_samples(anchor_ms)
-        self._made = 0
-
-    def convert(self, audio: Float32, last: bool = False) -> tuple[int, Float32]:
-        """Samples ready so far and the instant (ms, rounded down) at which they are due."""
-        ready: Float32 = self._stream.resample_chunk(audio, last=last)
-        due_ms = (self._anchor + self._made) * 1000 // SESSION_RATE_HZ
-        self._made += len(ready)
-        return due_ms, ready
-
-
-class FrameLink:
-    """Frame-synchronous exchange: the reply to a frame arrives when the frame is complete."""
-
     def __init__(self, model: FrameModel, turns: Sequence[Pcm16], chunk_ms: int) -> None:
+        if model.frame_samples < 1:
+            raise ValueError(f"frame_samples is {model.frame_samples}, expected at least 1")
         self._model = model
         self._user = UserAudio(turns, model.rate_hz, chunk_ms)
-        self._rate_hz: int = getattr(model, "output_rate_hz", model.rate_hz)
+        self._rate_hz = _output_rate(model)
         self._pending: Float32 = np.zeros(0, np.float32)
         self._frames = 0
-        self._run: _Run | None = None
+        self._run: RunResampler | None = None
+        self._response = ""
 
-    def exchange(self, part: Part, end_ms: int) -> Iterator[tuple[int, Output]]:
+    def exchange(self, part: Part, end_ms: int) -> Iterator[Arrived]:
         frame_samples = self._model.frame_samples
         chunk = self._user.samples(part)
         self._pending = np.concatenate([self._pending, chunk]) if len(self._pending) else chunk
         while len(self._pending) >= frame_samples:
-            frame = self._pending[:frame_samples]
+            frame = self._pending[:frame_samples].copy()  # the model may write into it
             self._pending = self._pending[frame_samples:]
             self._frames += 1
-            arrival = samples_to_ms(self._frames * frame_samples, self._model.rate_hz)
-            yield from self._placed(outputs_of(self._model.step(frame)), arrival)
+            t_ms = samples_to_ms(self._frames * frame_samples, self._model.rate_hz)
+            outputs = outputs_of(self._model.step(frame))
+            if self._rate_hz == SESSION_RATE_HZ:
+                yield from (Arrived(t_ms, output) for output in outputs)
+            else:
+                yield from self._resampled(outputs, t_ms)
 
-    def _placed(self, outputs: Sequence[Output], arrival: int) -> Iterator[tuple[int, Output]]:
-        if self._rate_hz == SESSION_RATE_HZ:
-            yield from ((arrival, output) for output in outputs)
-            return
-        spoke = False
+    def _resampled(self, outputs: Sequence[Output], t_ms: int) -> Iterator[Arrived]:
+        speaks = any(_has_audio(output) for output in outputs)
+        fell_short = self._run is not None and self._run.end < ms_to_samples(t_ms - 1)
+        if not speaks or fell_short:
+            yield from self._end_run(t_ms)
         for output in outputs:
-            if output.audio is None or not len(output.audio):
-                yield arrival, output
+            if not _has_audio(output):
+                yield Arrived(t_ms, output)
                 continue
-            spoke = True
-            self._run = self._run or _Run(self._rate_hz, arrival)
-            due, audio = self._run.convert(to_float(to_pcm16(output.audio)))
-            yield due, replace(output, audio=audio)
-        if not spoke and self._run is not None:
-            due, tail = self._run.convert(np.zeros(0, np.float32), last=True)
+            self._run = self._run or RunResampler(self._rate_hz, ms_to_samples(t_ms))
+            self._response = output.response
+            due, audio = self._run.push(_samples(output, t_ms))
+            if output.done:  # its last samples belong before the completion
+                audio = np.concatenate([audio, self._run.finish()[1]])
+                self._run = None
+            yield Arrived(t_ms, replace(output, audio=audio), due)
+
+    def _end_run(self, t_ms: int) -> Iterator[Arrived]:
+        if self._run is not None:
+            due, tail = self._run.finish()
             self._run = None
-            yield due, Output(audio=tail)
+            yield Arrived(t_ms, Output(audio=tail, response=self._response), due)
 
 
 class TurnLink:
@@ -136,21 +143,38 @@ class TurnLink:
     def __init__(self, model: TurnModel, turns: Sequence[Pcm16], chunk_ms: int) -> None:
         self._model = model
         self._user = UserAudio(turns, model.rate_hz, chunk_ms)
-        self._rate_hz = getattr(model, "output_rate_hz", model.rate_hz)
+        self._rate_hz = _output_rate(model)
 
-    def exchange(self, part: Part, end_ms: int) -> Iterator[tuple[int, Output]]:
+    def exchange(self, part: Part, end_ms: int) -> Iterator[Arrived]:
         if not part.last:
             return
-        reply: Reply = self._model.respond(self._user.turn(part.turn))
-        arrival = end_ms + int(getattr(self._model, "latency_ms", 0))
+        reply: Reply = self._model.respond(self._user.turn(part.turn).copy())
+        t_ms = end_ms + int(getattr(self._model, "latency_ms", 0))
         for output in outputs_of(reply):
-            yield arrival, self._whole(output)
+            yield Arrived(t_ms, self._whole(output, t_ms))
 
-    def _whole(self, output: Output) -> Output:
-        if output.audio is None:
+    def _whole(self, output: Output, t_ms: int) -> Output:
+        if not _has_audio(output):
             return output
-        audio = to_float(to_pcm16(output.audio))
-        return replace(output, audio=resample(audio, self._rate_hz, SESSION_RATE_HZ))
+        audio = resample(_samples(output, t_ms), self._rate_hz, SESSION_RATE_HZ)
+        return replace(output, audio=audio)
+
+
+def _output_rate(model: FrameModel | TurnModel) -> int:
+    rate_hz: int = getattr(model, "output_rate_hz", model.rate_hz)
+    return rate_hz
+
+
+def _has_audio(output: Output) -> bool:
+    return output.audio is not None and len(output.audio) > 0
+
+
+def _samples(output: Output, t_ms: int) -> Float32:
+    assert output.audio is not None
+    try:
+        return to_float(to_pcm16(output.audio))
+    except ValueError as error:
+        raise SessionFailed(f"model output at {t_ms} ms: {error}") from error
 
 
 def link_for(model: object, turns: Sequence[Pcm16], chunk_ms: int) -> Link:

@@ -28,8 +28,11 @@ class Recorder:
         self._done_ms: int | None = None
         self.events: list[Event] = []
 
-    def add(self, output: Output, arrival_ms: int) -> None:
+    def add(self, output: Output, arrival_ms: int, due: int | None = None) -> None:
         """Log one output and place its audio (24 kHz) at ``max(arrival, cursor)``.
+
+        Args:
+            due: sample to use in place of the arrival (see ``links.Arrived``).
 
         Raises:
             ValueError: the audio is not finite mono float or int16.
@@ -42,7 +45,7 @@ class Recorder:
                 Event(arrival_ms, EventKind.TEXT, text=output.text, response=output.response)
             )
         if output.audio is not None and len(output.audio):
-            self._place(to_pcm16(output.audio), arrival_ms, output.response)
+            self._place(to_pcm16(output.audio), arrival_ms, output.response, due)
         if output.interrupted:
             self._log(arrival_ms, EventKind.INTERRUPTED, output)
         if output.done:
@@ -79,11 +82,21 @@ class Recorder:
         placed: Pcm16 = self._channel[:samples].copy()
         return placed
 
+    def heard(self, samples: int) -> Pcm16 | None:
+        """The model channel as heard, of the session's length; None when it is as placed.
+
+        Rendered here because it needs what was placed beyond the session's end.
+        """
+        if all(event.kind is not EventKind.INTERRUPTED for event in self.events):
+            return None
+        self._reserve(max(samples, self._cursor))
+        return render_as_heard(self._channel, self.events)[:samples]
+
     def _log(self, arrival_ms: int, kind: EventKind, output: Output) -> None:
         self.events.append(Event(arrival_ms, kind, response=output.response))
 
-    def _place(self, pcm: Pcm16, arrival_ms: int, response: str) -> None:
-        at = max(ms_to_samples(arrival_ms), self._cursor)
+    def _place(self, pcm: Pcm16, arrival_ms: int, response: str, due: int | None) -> None:
+        at = max(ms_to_samples(arrival_ms) if due is None else due, self._cursor)
         end = at + len(pcm)
         self._reserve(end)
         self._channel[at:end] = pcm
@@ -112,14 +125,14 @@ def render_as_heard(placed: Pcm16, events: Sequence[Event]) -> Pcm16:
     """
     heard = np.zeros_like(placed)
     cursor = 0
-    current = ""
+    begun: set[str] = set()
     dropped: set[str] = set()
     for event in events:
         if event.kind is EventKind.AUDIO:
             if event.response and event.response in dropped:
                 continue
-            current = event.response
-            at = max(ms_to_samples(event.t_ms), cursor)
+            begun.add(event.response)
+            at = max(min(ms_to_samples(event.t_ms), event.at), cursor)
             piece = placed[event.at : event.at + event.samples]
             piece = piece[: max(0, len(heard) - at)]
             heard[at : at + len(piece)] = piece
@@ -128,5 +141,7 @@ def render_as_heard(placed: Pcm16, events: Sequence[Event]) -> Pcm16:
             cut = ms_to_samples(event.t_ms)
             heard[cut:] = 0
             cursor = min(cursor, cut)
-            dropped.add(event.response or current)
+            dropped |= {event.response} if event.response else begun
+        elif event.kind is EventKind.STARTED:
+            begun.add(event.response)
     return heard

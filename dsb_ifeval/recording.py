@@ -1,5 +1,8 @@
 """A finished session on disk: ``{case}.stereo.flac`` and ``{case}.rec.json`` (F.2, F.3).
 
+Where a provider signalled an interruption, ``{case}.heard.flac`` holds the model channel as a
+person would have heard it; otherwise both renderings are the same.
+
 The record is written after the audio and is what makes a case *done*: a folder that was
 killed at any moment holds complete cases and nothing else that counts. It holds nothing
 that differs between two runs of a deterministic system.
@@ -36,6 +39,7 @@ class Record:
         turn1_onset_ms: always 0; kept so that readers need no convention.
         samples: length of both channels at 24 kHz.
         pcm_sha256: hash of the interleaved stereo samples.
+        heard_sha256: hash of the model channel as heard, empty when it is as placed.
         stimulus: sha256 of both user turns as played.
         events: the event log, in arrival order.
         transcript: what the adapter tells about the text of its own speech.
@@ -55,6 +59,7 @@ class Record:
     events: tuple[Event, ...] = ()
     transcript: Transcript = Transcript.TIMED
     settings: Mapping[str, Any] = field(default_factory=dict)
+    heard_sha256: str = ""
     turn1_onset_ms: int = 0
 
     @property
@@ -73,15 +78,26 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A record with its two channels, int16 ``(n, 2)`` at 24 kHz: user, model."""
+    """A record with its channels at 24 kHz.
+
+    Attributes:
+        stereo: int16 ``(n, 2)``: user, model as placed.
+        heard: int16 ``(n,)``: model as heard, None when nothing was interrupted.
+    """
 
     record: Record
     stereo: Pcm16
+    heard: Pcm16 | None = None
 
 
 def audio_path(folder: Path, case_id: str) -> Path:
     """Where a case's two channels are."""
     return folder / f"{case_id}.stereo.flac"
+
+
+def heard_path(folder: Path, case_id: str) -> Path:
+    """Where a case's model channel as heard is, if it differs."""
+    return folder / f"{case_id}.heard.flac"
 
 
 def record_path(folder: Path, case_id: str) -> Path:
@@ -104,6 +120,9 @@ def save(recording: Recording, folder: Path) -> None:
     if len(recording.stereo):
         flac = encode_flac(recording.stereo, SESSION_RATE_HZ)
         write_bytes(audio_path(folder, record.case_id), flac)
+    if recording.heard is not None:
+        flac = encode_flac(recording.heard, SESSION_RATE_HZ)
+        write_bytes(heard_path(folder, record.case_id), flac)
     write_json(record_path(folder, record.case_id), _to_json(record))
 
 
@@ -178,6 +197,7 @@ def _to_json(record: Record) -> dict[str, Any]:
         "rate_hz": SESSION_RATE_HZ,
         "samples": record.samples,
         "pcm_sha256": record.pcm_sha256,
+        "heard_sha256": record.heard_sha256,
         "turn1_onset_ms": record.turn1_onset_ms,
         "schedule": None
         if facts is None
@@ -209,6 +229,7 @@ def _from_json(row: Mapping[str, Any]) -> Record:
         clock=row["clock"],
         samples=int(row["samples"]),
         pcm_sha256=row["pcm_sha256"],
+        heard_sha256=row["heard_sha256"],
         stimulus=(stimulus["turn1_sha256"], stimulus["turn2_sha256"]),
         facts=None if facts is None else TurnFacts(**facts),
         events=tuple(Event.from_json(event) for event in row["events"]),

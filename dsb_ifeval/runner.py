@@ -8,7 +8,7 @@ called apart: :func:`prepare` on the main process, :func:`record` on every one,
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,12 +59,24 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What one process played in one go."""
+    """What was played in one go, by one process or by several at once."""
 
     played: int
     failed: int
     audio_s: float
     wall_s: float
+    processes: int = 1
+
+
+def together(parts: Sequence[Recorded]) -> Recorded:
+    """What several processes played side by side; it took as long as the longest."""
+    return Recorded(
+        played=sum(part.played for part in parts),
+        failed=sum(part.failed for part in parts),
+        audio_s=sum(part.audio_s for part in parts),
+        wall_s=max(part.wall_s for part in parts),
+        processes=len(parts),
+    )
 
 
 def prepare(options: RunOptions, dataset: Dataset) -> list[Case]:

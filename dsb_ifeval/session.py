@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
 import numpy as np
 
 from dsb_ifeval.adapters.base import StreamingModel, capabilities_of
-from dsb_ifeval.audio import Pcm16
+from dsb_ifeval.audio import Pcm16, sample_hash
 from dsb_ifeval.benchmark.model import SessionConstants
 from dsb_ifeval.cases import Case, Stimulus
 from dsb_ifeval.clock import Clock
 from dsb_ifeval.errors import SessionFailed
-from dsb_ifeval.events import Output
+from dsb_ifeval.events import Event, Output
 from dsb_ifeval.intervals import SESSION_RATE_HZ, ms_to_samples
 from dsb_ifeval.links import Part, link_for
 from dsb_ifeval.recorder import Recorder
@@ -29,6 +29,14 @@ from dsb_ifeval.recording import FAILED, OK, Record, Recording, stereo_hash, use
 from dsb_ifeval.turns import ModelState, Play, TurnManager, TurnPlan
 from dsb_ifeval.vad.activity import SpeechTracker
 from dsb_ifeval.vocab import Transcript
+
+OPEN_LIMIT_S = 30.0
+SEND_LIMIT_S = 5.0
+CLOSE_LIMIT_S = 10.0
+"""How long a provider may take before its case is given up; none may hold up a run."""
+
+LATE_LIMIT_MS = 200
+"""A session whose user audio runs later than this is not the stimulus any more."""
 
 
 class Session:
@@ -59,10 +67,10 @@ class Session:
             return self._part(2, self._turn2_from, self.stimulus.turn2)
         return Part(0, 0)
 
-    def receive(self, output: Output, arrival_ms: int) -> None:
+    def receive(self, output: Output, arrival_ms: int, due: int | None = None) -> None:
         """Take one output of the model, stamped on the session clock."""
         try:
-            self._recorder.add(output, arrival_ms)
+            self._recorder.add(output, arrival_ms, due)
         except ValueError as error:
             raise SessionFailed(f"model output at {arrival_ms} ms: {error}") from error
 
@@ -96,6 +104,7 @@ class Session:
         turn1, turn2 = self.stimulus.turn1, self.stimulus.turn2
         user = user_channel(turn1, turn2, self._turn2_from, samples)
         stereo: Pcm16 = np.stack([user, self._recorder.channel(samples)], axis=1)
+        heard = self._recorder.heard(samples)
         case = self.stimulus.case
         record = Record(
             case_id=case.case_id,
@@ -105,13 +114,18 @@ class Session:
             clock=clock,
             samples=samples,
             pcm_sha256=stereo_hash(stereo),
+            heard_sha256="" if heard is None else sample_hash(heard),
             stimulus=(case.turn1.sha256, case.turn2.sha256),
             facts=self._turns.facts() if self.ended else None,
-            events=tuple(self._recorder.events),
+            events=tuple(self._events(keep_all=status != OK)),
             transcript=transcript,
             settings=settings,
         )
-        return Recording(record, stereo)
+        return Recording(record, stereo, heard)
+
+    def _events(self, keep_all: bool) -> list[Event]:
+        """The log up to the session's end: what arrives later was neither heard nor said."""
+        return [e for e in self._recorder.events if keep_all or e.t_ms <= self.now_ms]
 
     def _part(self, turn: int, onset_ms: int, audio: Pcm16) -> Part:
         index = (self.now_ms - onset_ms) // self._chunk_ms
@@ -143,10 +157,11 @@ def play_local(
     try:
         link = link_for(model, (stimulus.turn1, stimulus.turn2), constants.chunk_ms)
         model.reset(stimulus.case.system_prompt)
+        settings = dict(getattr(model, "settings", {}))
         while (part := session.next_part()) is not None:
             end_ms = session.now_ms + constants.chunk_ms
-            for arrival_ms, output in link.exchange(part, end_ms):
-                session.receive(output, arrival_ms)
+            for arrived in link.exchange(part, end_ms):
+                session.receive(arrived.output, arrived.t_ms, arrived.due)
             session.close_tick()
     except Exception as error:  # a model's fault costs its own case only
         return session.broken(system, "frame", settings, describe(error))
@@ -171,18 +186,19 @@ async def play_stream(
     settings: dict[str, Any] = {}
     reader: asyncio.Task[None] | None = None
     try:
-        await model.open(stimulus.case.system_prompt)
+        await _within(OPEN_LIMIT_S, "open", model.open(stimulus.case.system_prompt))
         settings = dict(getattr(model, "settings", {}))
         clock.start()
         reader = asyncio.create_task(_read(model, clock, arrived))
         audio = _Chunks(stimulus, ms_to_samples(constants.chunk_ms))
         while (part := session.next_part()) is not None:
-            await model.send(audio.chunk(part))
+            await _within(SEND_LIMIT_S, "send", model.send(audio.chunk(part)))
             await clock.sleep_until(session.now_ms + constants.chunk_ms)
-            _raise_if_ended(reader)
+            _check_pace(clock.now_ms(), session.now_ms + constants.chunk_ms)
             for t_ms, message in _take(arrived):
                 for output in model.decode(message):
                     session.receive(output, t_ms)
+            _raise_if_ended(reader)
             session.close_tick()
         transcript = capabilities_of(model).transcript
         return session.recording(system, "wall", transcript, settings)
@@ -194,7 +210,7 @@ async def play_stream(
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 await reader
         with contextlib.suppress(Exception):
-            await model.close()
+            await _within(CLOSE_LIMIT_S, "close", model.close())
 
 
 def describe(error: BaseException) -> str:
@@ -220,6 +236,21 @@ class _Chunks:
         return samples
 
 
+async def _within(limit_s: float, what: str, work: Coroutine[Any, Any, None]) -> None:
+    try:
+        await asyncio.wait_for(work, limit_s)
+    except (asyncio.TimeoutError, TimeoutError) as error:
+        raise SessionFailed(f"{what} took longer than {limit_s:g} s") from error
+
+
+def _check_pace(now_ms: int, planned_ms: int) -> None:
+    late_ms = now_ms - planned_ms
+    if late_ms > LATE_LIMIT_MS:
+        raise SessionFailed(
+            f"fell {late_ms} ms behind real time at {planned_ms} ms, limit {LATE_LIMIT_MS} ms"
+        )
+
+
 async def _read(model: StreamingModel, clock: Clock, arrived: list[tuple[int, Any]]) -> None:
     while True:
         message = await model.receive()
@@ -235,6 +266,8 @@ def _take(arrived: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
 def _raise_if_ended(reader: asyncio.Task[None]) -> None:
     if not reader.done():
         return
+    if reader.cancelled():
+        raise SessionFailed("receiving was cancelled by the provider's client")
     error = reader.exception()
     if isinstance(error, EOFError):
         raise SessionFailed(f"the connection ended before the session did: {error}")

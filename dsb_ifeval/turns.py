@@ -140,8 +140,9 @@ class TurnManager:
 
     def _turn_taken(self, now_ms: int, model: ModelState) -> bool:
         constants, waited = self._constants, now_ms - self._plan.turn1_ms
-        self._replied = self._replied or model.speaking
-        if not self._replied:
+        since_turn1 = model.quiet_since_ms() > self._plan.turn1_ms
+        self._replied = self._replied or model.busy or since_turn1
+        if not self._replied and not model.active:
             return waited >= constants.take_turn_onset_wait_ms
         if not model.speaking and now_ms - model.quiet_since_ms() >= constants.settle_ms:
             return True
@@ -154,6 +155,8 @@ class TurnManager:
         if self._model_onset is None and model.active:
             onset = model.last_onset_ms if model.last_onset_ms is not None else now_ms
             self._model_onset = max(onset, self._plan.turn1_ms)
+        elif not model.active and (model.last_offset_ms or 0) <= self._plan.turn1_ms:
+            self._model_onset = None  # a pause known late: it was over when turn 1 ended
         if self._model_onset is not None:
             return now_ms >= self._model_onset + self._plan.barge_in_after_ms
         if now_ms - self._plan.turn1_ms >= self._constants.barge_in_onset_wait_ms:
@@ -165,12 +168,13 @@ class TurnManager:
         """When the recording ends, once that is known; None while the model may go on."""
         assert self._turn2_onset is not None
         constants = self._constants
-        self._spoke_last = self._spoke_last or model.speaking
-        wait_start = self._turn2_onset + self._plan.turn2_ms + constants.tail_ms
+        turn2_end = self._turn2_onset + self._plan.turn2_ms
+        self._spoke_last = self._spoke_last or model.busy or model.quiet_since_ms() > turn2_end
+        wait_start = turn2_end + constants.tail_ms
         waited = now_ms - wait_start
         if waited < 0:
             return None
-        if not self._spoke_last:
+        if not self._spoke_last and not model.active:
             over = waited >= constants.final_onset_wait_ms
         elif model.speaking:
             over = waited >= constants.final_max_ms

@@ -58,13 +58,17 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _play(args: argparse.Namespace, options: RunOptions, dataset: Dataset, state: Any) -> int:
-    from dsb_ifeval.runner import record
+    from accelerate.utils import gather_object
 
-    recorded = record(options, dataset, state.process_index, state.num_processes)
-    print(recorded_text(recorded, options.folder.path), flush=True)
-    state.wait_for_everyone()
-    if state.is_main_process and not args.no_score:
-        print_score(options.folder.path, args.jobs, options.progress)
+    from dsb_ifeval.runner import record, together
+
+    own = record(options, dataset, state.process_index, state.num_processes)
+    parts = gather_object([own])  # also waits for everyone
+    recorded = together(parts)
+    if state.is_main_process:
+        print(recorded_text(recorded, options.folder.path), flush=True)
+        if not args.no_score:
+            print_score(options.folder.path, args.jobs, options.progress)
     state.destroy_process_group()
     return 1 if recorded.failed else 0
 

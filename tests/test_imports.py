@@ -27,9 +27,7 @@ LIMIT_S = 0.5
 
 def loaded_after(statement: str) -> set[str]:
     code = f"{statement}; import sys; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(done.stdout.split())
 
 

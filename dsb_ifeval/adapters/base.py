@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+import numpy as np
+
 from dsb_ifeval.audio import Float32, Pcm16
 from dsb_ifeval.cases import Case
 from dsb_ifeval.events import Output
@@ -147,11 +149,20 @@ def capabilities_of(model: object) -> Capabilities:
 
 
 def outputs_of(reply: Reply) -> Sequence[Output]:
-    """Normalise what ``step`` or ``respond`` returned."""
+    """Normalise what ``step`` or ``respond`` returned.
+
+    Raises:
+        TypeError: it is none of the forms of :data:`Reply`.
+    """
     if reply is None:
         return ()
     if isinstance(reply, Output):
         return (reply,)
-    if isinstance(reply, Sequence):
+    if isinstance(reply, np.ndarray):
+        return (Output(audio=reply),)
+    if isinstance(reply, Sequence) and all(isinstance(item, Output) for item in reply):
         return reply
-    return (Output(audio=reply),)
+    raise TypeError(
+        f"the model returned {type(reply).__name__}; expected a float32 or int16 array, an Output, "
+        "a sequence of Outputs, or None"
+    )

@@ -160,9 +160,10 @@ def recorded_text(recorded: Recorded, folder: Path) -> str:
         return f"nothing left to record in {folder}"
     speed = recorded.audio_s / recorded.wall_s if recorded.wall_s else float("inf")
     failed = f", {recorded.failed} failed" if recorded.failed else ""
+    workers = f" by {recorded.processes} processes" if recorded.processes > 1 else ""
     return (
-        f"recorded {recorded.played} sessions{failed}: {recorded.audio_s:.0f} s of audio in "
-        f"{recorded.wall_s:.1f} s ({speed:.0f}x real time) -> {folder}"
+        f"recorded {recorded.played} sessions{failed}{workers}: {recorded.audio_s:.0f} s of audio "
+        f"in {recorded.wall_s:.1f} s ({speed:.0f}x real time) -> {folder}"
     )
 
 

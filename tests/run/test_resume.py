@@ -112,9 +112,9 @@ def test_another_run_in_the_folder_is_refused(tiny_dataset: Path, tmp_path: Path
 
 def test_only_one_run_records_into_a_folder(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
-    with folder.claimed(), pytest.raises(RunError, match="another run is recording"):
-        with RunFolder(tmp_path / "run").claimed():
-            pass
+    second = RunFolder(tmp_path / "run").claimed()
+    with folder.claimed(), pytest.raises(RunError, match="another run is recording"), second:
+        pass
     with folder.claimed():
         pass
 

@@ -1,4 +1,4 @@
-"""Bring your own model: one file of at most 40 lines is a system (examples/echo_model.py)."""
+"""Bring your own model: one file of at most 40 lines is a system (runners/echo_model.py)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dsb_ifeval.testing import make_stimulus
 
 MS = 24
 ROOT = Path(__file__).parents[2]
-ECHO = ROOT / "examples" / "echo_model.py"
+ECHO = ROOT / "runners" / "echo_model.py"
 
 
 @pytest.fixture
 def echo(monkeypatch):
     monkeypatch.chdir(ROOT)
-    return load_system("examples/echo_model.py:Echo")
+    return load_system("runners/echo_model.py:Echo")
 
 
 def test_it_is_short_and_imports_nothing_of_ours():
@@ -76,8 +76,8 @@ def test_it_stops_when_the_user_speaks(echo, constants):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("examples/no_such_file.py:Echo", "no such file"),
-        ("examples/echo_model.py:Ecko", "has no 'Ecko'"),
+        ("runners/no_such_file.py:Echo", "no such file"),
+        ("runners/echo_model.py:Ecko", "has no 'Ecko'"),
         ("ekko", "unknown system 'ekko'"),
     ],
 )

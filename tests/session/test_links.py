@@ -72,10 +72,12 @@ class Answers:
 
 
 def exchange(link, ticks, parts=None):
-    """All (arrival, output) of a link over ``ticks`` of 20 ms."""
+    """Everything that arrives over a link over ``ticks`` of 20 ms."""
     parts = parts or {}
     return [
-        pair for k in range(ticks) for pair in link.exchange(parts.get(k, Part(0, 0)), (k + 1) * 20)
+        arrived
+        for k in range(ticks)
+        for arrived in link.exchange(parts.get(k, Part(0, 0)), (k + 1) * 20)
     ]
 
 
@@ -112,7 +114,7 @@ def model_channel(model, stimulus, constants):
 def test_a_model_hears_whole_frames_at_their_time(rate, frame):
     model = Says({k: np.zeros(1, np.float32) for k in range(1000)}, rate, frame)
     model.output_rate_hz = 24_000
-    arrivals = [pair[0] for pair in exchange(FrameLink(model, (), 20), 150)]
+    arrivals = [arrived.t_ms for arrived in exchange(FrameLink(model, (), 20), 150)]
     # frame k is complete at (k + 1) * frame / rate; 3000 ms hold 3 * rate / frame of them
     expected = [(k + 1) * frame * 1000 / rate for k in range(3 * rate // frame)]
     assert arrivals == pytest.approx(expected, abs=0.5)

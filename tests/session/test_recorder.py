@@ -333,7 +333,7 @@ def test_a_reply_that_was_queued_beyond_the_end_of_the_recording():
     recorder.add(Output(audio=tone(15_000, 1), response="r1"), 0)
     recorder.add(Output(interrupted=True), 3250)
     recorder.add(Output(audio=tone(2000, 2), response="r2"), 6000)
-    heard = render_as_heard(recorder.channel(12_000 * MS), recorder.events)
+    heard = recorder.heard(12_000 * MS)
     expected = channel_of((0, tone(3250, 1)), (6000, tone(2000, 2)), total_ms=12_000)
     assert np.array_equal(heard, expected)
 

@@ -1,6 +1,6 @@
 """A complete system in one file: it repeats what it heard, 1 s after the user went quiet.
 
-Run it with ``dsb-ifeval run examples/echo_model.py:Echo``; delete what it does and put yours there.
+Run it with ``dsb-ifeval run runners/echo_model.py:Echo``; delete what it does and put yours there.
 """
 
 import numpy as np
