@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from dsb_ifeval.cases import Case
+from dsb_ifeval.errors import MissingExtra
 from dsb_ifeval.verifiers import Outcome, Verdict
 
 Key = TypeVar("Key", bound=Hashable)
@@ -32,11 +33,20 @@ class Ias:
         return self.passed / self.scored if self.scored else None
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float] | None:
-        """Wilson score interval of the rate, None when nothing was scored."""
+        """Wilson score interval of the rate, None when nothing was scored.
+
+        Raises:
+            MissingExtra: scipy is not installed.
+        """
         if not self.scored:
             return None
-        from scipy.stats import binomtest
-
+        try:
+            from scipy.stats import binomtest
+        except ImportError as error:
+            raise MissingExtra(
+                "intervals need scipy; install: pip install 'dsb-ifeval[score]' "
+                "(recordings and verdicts are written, nothing is lost)"
+            ) from error
         found = binomtest(self.passed, self.scored).proportion_ci(confidence, method="wilson")
         return float(found.low), float(found.high)
 

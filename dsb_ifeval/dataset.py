@@ -145,11 +145,11 @@ def _rows(path: Path, columns: list[str]) -> list[dict[str, Any]]:
 
 
 def _parse_json_fields(row: dict[str, Any]) -> None:
-    """Json columns come out of pyarrow as text."""
+    """Json columns come out of pyarrow as text, out of older ones as bytes."""
     verifier = row.get("verifier")
-    if isinstance(verifier, dict) and isinstance(verifier.get("params"), str):
+    if isinstance(verifier, dict) and isinstance(verifier.get("params"), str | bytes):
         verifier["params"] = json.loads(verifier["params"])
-    if isinstance(row.get("provenance"), str):
+    if isinstance(row.get("provenance"), str | bytes):
         row["provenance"] = json.loads(row["provenance"])
 
 

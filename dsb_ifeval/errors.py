@@ -7,6 +7,7 @@
      +-- DatasetError         a dataset folder is missing, empty or inconsistent
      +-- RecordingError       a recording cannot be scored (the case stays unscored)
      +-- RunError             a run folder cannot be read, written or resumed
+     +-- MissingExtra         an optional package is needed; names the line that installs it
      +-- AdapterUnavailable   an unknown system, or one whose packages are missing
      +-- SessionFailed        a session broke; the case stays unscored with this reason
 
@@ -46,6 +47,10 @@ class RecordingError(DsbError):
 
 class RunError(DsbError):
     """A run folder cannot be used."""
+
+
+class MissingExtra(DsbError):
+    """A package outside the recording ring is missing."""
 
 
 class AdapterUnavailable(DsbError):

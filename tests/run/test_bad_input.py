@@ -207,21 +207,39 @@ def test_bad_arguments(
     assert "Traceback" not in done.stderr
 
 
-def test_a_missing_extra_names_what_to_install(tiny_dataset: Path, tmp_path: Path) -> None:
-    block = "import sys; sys.modules['faster_whisper'] = None; "
-    call = "from dsb_ifeval.cli import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", block + call, "run", "cascade"]
-    done = subprocess.run(
-        [*command, "--dataset", tiny_dataset, "--out", tmp_path / "run"],
+def without(module: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """The command line in an environment that lacks a package."""
+    code = (
+        f"import sys; sys.modules[{module!r}] = None; "
+        "from dsb_ifeval.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         check=False,
     )
+
+
+def test_a_missing_extra_names_what_to_install(tiny_dataset: Path, tmp_path: Path) -> None:
+    where = ("--dataset", tiny_dataset, "--out", tmp_path / "run")
+    done = without("faster_whisper", "run", "cascade", *where)
     assert done.returncode == 2
     assert "needs faster_whisper" in done.stderr
     assert "pip install 'dsb-ifeval[cascade]'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_without_scipy_everything_but_the_intervals_is_done(
+    tiny_dataset: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    done = without("scipy", "run", "silent", "--dataset", tiny_dataset, "--out", out, "--limit", 1)
+    assert done.returncode == 2
+    assert "pip install 'dsb-ifeval[score]'" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (out / "verdicts.parquet").is_file()
 
 
 def test_an_unwritable_output_folder(tiny_dataset: Path, tmp_path: Path, cli: Cli) -> None:

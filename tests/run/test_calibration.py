@@ -12,6 +12,8 @@ from dsb_ifeval.score import Score
 from dsb_ifeval.verifiers import Outcome
 from dsb_ifeval.vocab import Action
 
+pytestmark = pytest.mark.slow
+
 SILENCE = {Action.LISTEN, Action.NO_BACKCHANNEL}
 
 

@@ -19,6 +19,8 @@ from dsb_ifeval.runfolder import RunFolder
 from dsb_ifeval.runner import RunOptions, prepare, record, run_system
 from tests.conftest import ROOT, Cli
 
+pytestmark = pytest.mark.slow
+
 COUNT = 12
 
 
