@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from dsb_ifeval.errors import DsbError
 
+from .engines import RELEASED
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -81,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
             "--conversations", type=Path, metavar="DIR", help="scripts (default: the project's)"
         )
     build.add_argument(
-        "--engine", default="kokoro", help="hibari (fast, one voice) or kokoro (default)"
+        "--engine", default=RELEASED, help="hibari (fast, one voice) or kokoro (default)"
     )
     build.add_argument(
         "--out",
@@ -139,7 +141,7 @@ def _build(arguments: argparse.Namespace) -> None:
         _reject(f"{len(off_target)} segment(s) miss their target:", off_target, arguments)
     built = build.write(benchmark, spoken, arguments.out)
     print(report.duration_table(benchmark, built.conversations))
-    print(report.target_line(benchmark, built.conversations))
+    print(report.target_line(benchmark, built.conversations, arguments.engine == RELEASED))
     written = built.written
     print(
         f"{arguments.out}: {written.cases} cases, {written.audio_keys} audio keys, "

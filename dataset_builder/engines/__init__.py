@@ -11,7 +11,15 @@ from dsb_ifeval.errors import AdapterUnavailable
 from ..packages import Package, require
 from .base import Engine, TimedWord, Utterance
 
-__all__ = ["ENGINES", "Engine", "EngineEntry", "TimedWord", "Utterance", "create_engine"]
+__all__ = [
+    "ENGINES",
+    "RELEASED",
+    "Engine",
+    "EngineEntry",
+    "TimedWord",
+    "Utterance",
+    "create_engine",
+]
 
 _COMMON: tuple[Package, ...] = (
     ("hibari", "hibari-tts"),
@@ -43,6 +51,9 @@ class EngineEntry:
     create: Callable[[Path], Engine]
     requires: tuple[Package, ...]
 
+
+RELEASED = "kokoro"
+"""The engine of the published dataset, and the default."""
 
 ENGINES = {
     "hibari": EngineEntry(
