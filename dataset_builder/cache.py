@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .atomic import write_atomically
+from dsb_ifeval.files import replacing
+
 from .clips import RECIPE, Clip
 from .engines.base import Engine, TimedWord
 
@@ -77,7 +78,5 @@ class SegmentCache:
     def store(self, request: Request, clip: Clip) -> None:
         """Write a clip so that it is there completely or not at all."""
         words = json.dumps([[word.text, word.start_s, word.end_s] for word in clip.words])
-        write_atomically(
-            self.path(request),
-            lambda file: np.savez(file, pcm=clip.pcm, words=np.array(words)),
-        )
+        with replacing(self.path(request)) as temporary, temporary.open("wb") as file:
+            np.savez(file, pcm=clip.pcm, words=np.array(words))

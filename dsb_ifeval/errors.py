@@ -6,6 +6,7 @@
      +-- SpecError            a YAML file of the benchmark or a conversation is wrong
      +-- DatasetError         a dataset folder is missing, empty or inconsistent
      +-- RecordingError       a recording cannot be scored (the case stays unscored)
+     +-- FileError            a file cannot be read or written (permission, full disk)
      +-- RunError             a run folder cannot be read, written or resumed
      +-- MissingExtra         an optional package is needed; names the line that installs it
      +-- AdapterUnavailable   an unknown system, or one whose packages are missing
@@ -43,6 +44,10 @@ class DatasetError(DsbError):
 
 class RecordingError(DsbError):
     """A recording is missing, unreadable, or not what its record says."""
+
+
+class FileError(DsbError):
+    """A file cannot be read or written."""
 
 
 class RunError(DsbError):

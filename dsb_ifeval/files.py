@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dsb_ifeval.errors import RunError
+from dsb_ifeval.errors import FileError
 
 TEMPORARY_MARK = ".partial-"
 
@@ -23,7 +23,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """Give a temporary path to write to; on success it takes the name ``path``.
 
     Raises:
-        RunError: the folder is not writable or the disk is full; names ``path``.
+        FileError: the folder is not writable or the disk is full; names ``path``.
     """
     temporary = path.with_name(f"{TEMPORARY_MARK}{os.getpid()}-{path.name}")
     try:
@@ -31,7 +31,7 @@ def replacing(path: Path) -> Iterator[Path]:
         yield temporary
         os.replace(temporary, path)
     except OSError as error:
-        raise RunError(f"{path}: cannot write: {error.strerror or error}") from error
+        raise FileError(f"{path}: cannot write: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -52,11 +52,11 @@ def read_json(path: Path) -> Any:
     """Read a JSON file.
 
     Raises:
-        RunError: the file is missing or not JSON; names it.
+        FileError: the file is missing or not JSON; names it.
     """
     try:
         return json.loads(path.read_bytes())
     except FileNotFoundError as error:
-        raise RunError(f"{path}: no such file") from error
+        raise FileError(f"{path}: no such file") from error
     except (OSError, ValueError) as error:
-        raise RunError(f"{path}: not readable as JSON: {error}") from error
+        raise FileError(f"{path}: not readable as JSON: {error}") from error

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from dsb_ifeval.audio import Pcm16, encode_flac, read_stereo, sample_hash
-from dsb_ifeval.errors import RecordingError, RunError
+from dsb_ifeval.errors import FileError, RecordingError
 from dsb_ifeval.events import Event, EventKind
 from dsb_ifeval.files import read_json, write_bytes, write_json
 from dsb_ifeval.intervals import SESSION_RATE_HZ, ms_to_samples
@@ -114,7 +114,7 @@ def save(recording: Recording, folder: Path) -> None:
     """Write audio, then the record that makes the case done.
 
     Raises:
-        RunError: the folder cannot be written or the disk is full.
+        FileError: the folder cannot be written or the disk is full.
     """
     record = recording.record
     if len(recording.stereo):
@@ -137,7 +137,7 @@ def load_record(folder: Path, case_id: str) -> Record:
         raise RecordingError(f"{path}: no record; the case was not run")
     try:
         return _from_json(read_json(path))
-    except (RunError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (FileError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordingError(f"{path}: not a session record: {error!r}") from error
 
 

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..atomic import write_atomically
+from dsb_ifeval.files import write_bytes
+
 from ..errors import SynthesisError
 from .base import Samples, TimedWord, Utterance
 from .onnx_session import check_sha256, open_session
@@ -118,7 +119,7 @@ class KokoroEngine:
             path.unlink()
         data = _convert(_distributed_model())
         path = self._models / f"{stem}{_sha256(data)[:16]}.onnx"
-        write_atomically(path, lambda file: file.write(data))
+        write_bytes(path, data)
         return path
 
 

@@ -11,6 +11,7 @@ import pytest
 from dataset_builder.cache import Request, SegmentCache
 from dataset_builder.clips import Clip, make_clip
 from dataset_builder.synthesis import missing_requests, synthesize_all
+from dsb_ifeval.errors import FileError
 
 from .conftest import ToneEngine
 
@@ -84,7 +85,7 @@ def test_an_interrupted_write_leaves_nothing(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez", fail)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(FileError, match="No space left"):
         cache.store(HELLO, _clip(HELLO))
     assert [path for path in cache.folder.rglob("*") if path.is_file()] == []
 

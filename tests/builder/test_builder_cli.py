@@ -43,7 +43,7 @@ def test_build_reports(
     assert _build(scripts_folder, tmp_path) == 0
     out = capsys.readouterr().out
     assert "R1 ER triage nurse" in out
-    assert "target 27.2 s" in out
+    assert "the published 27.2 s" in out
     assert "27 cases, 4 audio keys, 1 shard(s)" in out
     assert "13 segment(s) spoken by tone" in out
 

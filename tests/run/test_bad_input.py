@@ -16,7 +16,7 @@ import pytest
 import soundfile
 
 from dsb_ifeval.dataset import Dataset
-from dsb_ifeval.errors import RunError
+from dsb_ifeval.errors import FileError
 from dsb_ifeval.plan import Selection
 from dsb_ifeval.runner import RunOptions, prepare, record, run_system
 from dsb_ifeval.score import score_run
@@ -285,7 +285,7 @@ def test_a_disk_that_fills_keeps_finished_work(
     disk = FullDisk(room)
     with monkeypatch.context() as patch:
         patch.setattr(Path, "write_bytes", lambda path, data: disk(path, data))
-        with pytest.raises(RunError, match="No space left on device"):
+        with pytest.raises(FileError, match="No space left on device"):
             run_system(options)
     assert not list(out.rglob(".partial-*"))
     # room for cases.jsonl and run.json, then two files a case
