@@ -25,6 +25,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"  # read when the libraries load, so before they do
 
 import numpy as np  # noqa: E402
+from tqdm import tqdm  # noqa: E402
 
 from dsb_ifeval.intervals import Interval, samples_to_ms  # noqa: E402
 from dsb_ifeval.vad import PAPER_SETTINGS, speech_spans, vad_signature  # noqa: E402
@@ -124,9 +125,11 @@ def main() -> int:
     parser.add_argument("folder", nargs="?", type=Path, help="folder with FLAC recordings")
     parser.add_argument("--synthetic", action="store_true", help="hibari speech instead")
     parser.add_argument("--minutes", type=float, default=10.0, help="audio to use (default 10)")
+    parser.add_argument("--all", action="store_true", help="all recordings, however long")
     args = parser.parse_args()
+    minutes = float("inf") if args.all and not args.synthetic else args.minutes
     source = "hibari speech" if args.synthetic else str(args.folder or newest_run())
-    audio = synthetic(args.minutes) if args.synthetic else recordings(Path(source), args.minutes)
+    audio = synthetic(minutes) if args.synthetic else recordings(Path(source), minutes)
     channels = list(audio)
     if not channels:
         raise SystemExit(f"no FLAC files under {source}")
@@ -146,7 +149,7 @@ def report(source: str, channels: list[tuple[Any, int]], paths: dict[str, Detect
     spans = 0
     for detect in paths.values():
         detect(np.zeros(RATE, np.float32), RATE)
-    for audio, rate_hz in channels:
+    for audio, rate_hz in tqdm(channels, unit="channel", disable=None):
         expected: Spans | None = None
         for name, detect in paths.items():
             cpu_start, wall_start = time.process_time(), time.perf_counter()

@@ -11,7 +11,7 @@ that differs between two runs of a deterministic system.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from dsb_ifeval.audio import Pcm16, encode_flac, read_stereo, sample_hash
 from dsb_ifeval.errors import FileError, RecordingError
 from dsb_ifeval.events import Event, EventKind
 from dsb_ifeval.files import read_json, write_bytes, write_json
-from dsb_ifeval.intervals import SESSION_RATE_HZ, ms_to_samples
+from dsb_ifeval.intervals import SESSION_RATE_HZ, Interval, ms_to_samples
 from dsb_ifeval.turns import TurnFacts
 from dsb_ifeval.vocab import Transcript
 
@@ -45,6 +45,7 @@ class Record:
         transcript: what the adapter tells about the text of its own speech.
         settings: what the adapter says about itself (model, voice, provider's echo).
         facts: the schedule as played; None when the session broke before its end.
+        window: trigger window on the session clock; None when the session broke.
     """
 
     case_id: str
@@ -56,6 +57,7 @@ class Record:
     pcm_sha256: str
     stimulus: tuple[str, str]
     facts: TurnFacts | None
+    window: Interval | None = None
     events: tuple[Event, ...] = ()
     transcript: Transcript = Transcript.TIMED
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -199,15 +201,8 @@ def _to_json(record: Record) -> dict[str, Any]:
         "pcm_sha256": record.pcm_sha256,
         "heard_sha256": record.heard_sha256,
         "turn1_onset_ms": record.turn1_onset_ms,
-        "schedule": None
-        if facts is None
-        else {
-            "turn2_onset_ms": facts.turn2_onset_ms,
-            "end_ms": facts.end_ms,
-            "model_onset_ms": facts.model_onset_ms,
-            "trigger_valid": facts.trigger_valid,
-            "turn1_yielded": facts.turn1_yielded,
-        },
+        "schedule": None if facts is None else asdict(facts),
+        "trigger_window": None if record.window is None else asdict(record.window),
         "stimulus": {"turn1_sha256": record.stimulus[0], "turn2_sha256": record.stimulus[1]},
         "transcript": record.transcript.value,
         "text": record.text,
@@ -219,7 +214,7 @@ def _to_json(record: Record) -> dict[str, Any]:
 def _from_json(row: Mapping[str, Any]) -> Record:
     if row["format"] != FORMAT:
         raise ValueError(f"format {row['format']!r}, expected {FORMAT}")
-    facts = row["schedule"]
+    facts, window = row["schedule"], row["trigger_window"]
     stimulus = row["stimulus"]
     return Record(
         case_id=row["case_id"],
@@ -232,6 +227,7 @@ def _from_json(row: Mapping[str, Any]) -> Record:
         heard_sha256=row["heard_sha256"],
         stimulus=(stimulus["turn1_sha256"], stimulus["turn2_sha256"]),
         facts=None if facts is None else TurnFacts(**facts),
+        window=None if window is None else Interval(**window),
         events=tuple(Event.from_json(event) for event in row["events"]),
         transcript=Transcript(row["transcript"]),
         settings=row["settings"],

@@ -105,7 +105,7 @@ class Session:
         user = user_channel(turn1, turn2, self._turn2_from, samples)
         stereo: Pcm16 = np.stack([user, self._recorder.channel(samples)], axis=1)
         heard = self._recorder.heard(samples)
-        case = self.stimulus.case
+        case, facts = self.stimulus.case, self._turns.facts() if self.ended else None
         record = Record(
             case_id=case.case_id,
             system=system,
@@ -116,7 +116,8 @@ class Session:
             pcm_sha256=stereo_hash(stereo),
             heard_sha256="" if heard is None else sample_hash(heard),
             stimulus=(case.turn1.sha256, case.turn2.sha256),
-            facts=self._turns.facts() if self.ended else None,
+            facts=facts,
+            window=case.window.shift(facts.turn2_onset_ms) if facts else None,
             events=tuple(self._events(keep_all=status != OK)),
             transcript=transcript,
             settings=settings,
