@@ -23,9 +23,6 @@ from .turns import Plan, build_conversations, plan
 if TYPE_CHECKING:
     from .dataset import Written
 
-MANIFEST = "manifest.json"
-"""The file that marks a folder as a built dataset."""
-
 Progress = Callable[[int, int], None]
 """Called with (segments done, segments to speak)."""
 
@@ -99,7 +96,7 @@ def check_out(out: Path) -> None:
     Raises:
         BuildError: it is something other than a dataset, or its parent is not writable.
     """
-    check_replaceable(out.resolve(), MANIFEST)
+    check_replaceable(out.resolve())
 
 
 def write(benchmark: Benchmark, spoken: Spoken, out: Path) -> Built:
@@ -110,7 +107,7 @@ def write(benchmark: Benchmark, spoken: Spoken, out: Path) -> Built:
     """
     from . import dataset  # takes a second to import: nothing else needs it
 
-    with replacing(out, MANIFEST) as folder:
+    with replacing(out) as folder:
         conversations: list[dataset.Source] = []
         audio: dict[str, dataset.EncodedAudio] = {}
         for item in spoken.plans:

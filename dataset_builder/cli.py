@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dsb_ifeval.errors import DsbError
 
-from .engines import RELEASED
+from . import RELEASED_ENGINE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ Build the DSB-IFEval dataset from the scripts in dataset_builder/conversations.
 
 A first build, in under a minute, with the fast single-voice engine:
 
-  python -m dataset_builder build --engine hibari --out dsb-ifeval-fast
+  python -m dataset_builder build --engine hibari --out dsb-ifeval
 
 The published dataset uses the 27 voices of kokoro, at about 3.5 times real time on two cores:
 
@@ -83,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
             "--conversations", type=Path, metavar="DIR", help="scripts (default: the project's)"
         )
     build.add_argument(
-        "--engine", default=RELEASED, help="hibari (fast, one voice) or kokoro (default)"
+        "--engine", default=RELEASED_ENGINE, help="hibari (fast, one voice) or kokoro (default)"
     )
     build.add_argument(
         "--out",
@@ -141,7 +141,7 @@ def _build(arguments: argparse.Namespace) -> None:
         _reject(f"{len(off_target)} segment(s) miss their target:", off_target, arguments)
     built = build.write(benchmark, spoken, arguments.out)
     print(report.duration_table(benchmark, built.conversations))
-    print(report.target_line(benchmark, built.conversations, arguments.engine == RELEASED))
+    print(report.target_line(benchmark, built.conversations, arguments.engine == RELEASED_ENGINE))
     written = built.written
     print(
         f"{arguments.out}: {written.cases} cases, {written.audio_keys} audio keys, "

@@ -8,7 +8,6 @@ shard is also what keeps a streaming reader from hanging at exit.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,14 +23,14 @@ from datasets import Audio, Dataset, Features, Json, List, Value
 from dsb_ifeval.benchmark.model import Benchmark
 from dsb_ifeval.cases import Case, build_cases
 from dsb_ifeval.conversation import Conversation
-from dsb_ifeval.manifest import Row, case_to_row
+from dsb_ifeval.manifest import Row, case_to_row, manifest_hash
 from dsb_ifeval.vocab import Level
 
-from .build import MANIFEST
 from .card import write_card
 from .clips import Pcm
 from .engines import Engine
 from .engines.base import SAMPLE_RATE_HZ
+from .folders import MANIFEST
 from .turns import BuiltConversation
 
 FORMAT_VERSION = 1
@@ -101,8 +100,9 @@ def write_dataset(
         conversations: base conversations, and variants with their level.
         audio: by audio key.
     """
-    rows = [case_to_row(case) for case in _cases(benchmark, conversations)]
-    manifest_sha256 = _hash_rows(rows)
+    cases = _cases(benchmark, conversations)
+    rows = [case_to_row(case) for case in cases]
+    manifest_sha256 = manifest_hash(cases)
     shards = list(_shards(rows, audio))
     features = _features()
     data = folder / "data"
@@ -126,15 +126,6 @@ def _cases(benchmark: Benchmark, conversations: Iterable[Source]) -> list[Case]:
             variants[conversation.id, level] = conversation
     cases = build_cases(benchmark, bases, variants)
     return sorted(cases, key=lambda case: (case.audio_key, case.case_id))
-
-
-def _hash_rows(rows: Iterable[Row]) -> str:
-    """Identity of the content: prompts, events, thresholds and the hashes of the samples."""
-    digest = hashlib.sha256()
-    for row in rows:
-        digest.update(json.dumps(row, sort_keys=True, ensure_ascii=False).encode())
-        digest.update(b"\n")
-    return digest.hexdigest()
 
 
 def _shards(rows: Iterable[Row], audio: Mapping[str, EncodedAudio]) -> Iterator[list[Row]]:

@@ -91,6 +91,8 @@ def _missing_slots(script: Script, probe: Probe) -> Iterator[tuple[str, str]]:
 
 def _writing(script: Script) -> Iterator[tuple[str, str]]:
     for slot, text in _texts(script):
+        if not verbalise(text):
+            yield slot, f"no word to pronounce in {text!r:.60}: write what is said"
         numerals = re.findall(r"\S*\d\S*", text)
         if numerals:
             yield slot, f"numerals {', '.join(numerals)}: write numbers as they are spoken"

@@ -64,7 +64,7 @@ def load_scripts(benchmark: Benchmark, folder: Path = CONVERSATIONS) -> tuple[Sc
         SpecError: any mistake in any file; holds all of them.
     """
     problems = Problems()
-    paths = sorted(folder.glob("*.yaml"))
+    paths = _find_files(folder, problems)
     if not paths:
         problems.add(str(folder), "no YAML file here, expected one per role and matched.yaml")
     scripts: dict[str, Script] = {}
@@ -76,6 +76,19 @@ def load_scripts(benchmark: Benchmark, folder: Path = CONVERSATIONS) -> tuple[Sc
                 problems.add(script.source, f"id {script.id} is already used by {first.source}")
     problems.raise_if_any()
     return tuple(sorted(scripts.values(), key=lambda script: _order(script, benchmark)))
+
+
+def _find_files(folder: Path, problems: Problems) -> list[Path]:
+    """The files to read; others are reported, since a conversation in them would be missed.
+
+    Notes for readers (``.md``) and hidden files are neither.
+    """
+    visible = [path for path in sorted(folder.glob("*")) if not path.name.startswith(".")]
+    for path in visible:
+        if path.suffix not in (".yaml", ".md"):
+            what = "is not read, expected only files that end in .yaml (or .md, for notes)"
+            problems.add(f"{folder.name}/{path.name}", what)
+    return [path for path in visible if path.suffix == ".yaml"]
 
 
 def select(scripts: Sequence[Script], only: Sequence[str]) -> tuple[Script, ...]:

@@ -31,6 +31,8 @@ def to_pcm16(audio: npt.NDArray[np.generic]) -> Pcm16:
     Raises:
         ValueError: not one-dimensional, not float or int16, or not finite.
     """
+    if not isinstance(audio, np.ndarray):
+        raise ValueError(f"audio is {type(audio).__name__}, expected a numpy array")
     if audio.ndim != 1:
         raise ValueError(f"audio has shape {audio.shape}, expected (samples,)")
     if audio.dtype == np.int16:
@@ -79,7 +81,8 @@ def decode(data: bytes) -> tuple[Pcm16, int]:
     try:
         samples, rate_hz = soundfile.read(io.BytesIO(data), dtype="int16", always_2d=True)
     except (soundfile.LibsndfileError, RuntimeError) as error:
-        raise RecordingError(f"not a readable sound file: {error}") from error
+        reason = getattr(error, "error_string", error)  # without the buffer's address
+        raise RecordingError(f"not a readable sound file: {reason}") from error
     return samples, int(rate_hz)
 
 

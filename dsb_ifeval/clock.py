@@ -54,6 +54,11 @@ class Stopwatch:
         return time.perf_counter() - self._zero
 
 
+def pause(seconds: float) -> None:
+    """Block for a moment; only for waiting on another process."""
+    time.sleep(seconds)
+
+
 def utc_now() -> str:
     """The date and time for provenance, ISO 8601 in UTC."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

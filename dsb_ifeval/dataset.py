@@ -19,7 +19,7 @@ from dsb_ifeval.cases import Case, Stimulus
 from dsb_ifeval.conversation import Turn
 from dsb_ifeval.errors import DatasetError, RecordingError
 from dsb_ifeval.intervals import SESSION_RATE_HZ
-from dsb_ifeval.manifest import case_from_row
+from dsb_ifeval.manifest import case_from_row, manifest_hash
 
 _AUDIO = ("turn1", "turn2")
 _KEPT_STREAMS = 4
@@ -53,6 +53,11 @@ class Dataset:
         self.cases: tuple[Case, ...] = tuple(self._read_cases())
         if not self.cases:
             raise DatasetError(f"{self.folder}: the dataset has no rows; {_HOW_TO_BUILD}")
+        if manifest_hash(self.cases) != self.info.manifest_sha256:
+            raise DatasetError(
+                f"{self.folder}: its {len(self.cases)} cases are not those of its manifest.json "
+                f"(a missing or exchanged data file?); {_HOW_TO_BUILD}"
+            )
         self._streams: OrderedDict[str, tuple[Pcm16, Pcm16]] = OrderedDict()
 
     def stimulus(self, case: Case) -> Stimulus:

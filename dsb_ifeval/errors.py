@@ -34,7 +34,7 @@ class SpecError(DsbError):
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
-        head = f"{len(self.problems)} mistake(s) in the specification:"
+        head = f"{len(self.problems)} mistake(s):"
         super().__init__("\n  ".join([head, *self.problems]))
 
 

@@ -166,7 +166,7 @@ def _output_rate(model: FrameModel | TurnModel) -> int:
 
 
 def _has_audio(output: Output) -> bool:
-    return output.audio is not None and len(output.audio) > 0
+    return output.audio is not None and np.size(output.audio) > 0
 
 
 def _samples(output: Output, t_ms: int) -> Float32:

@@ -6,7 +6,9 @@ Seconds with three decimals on disk, as in the paper; integer milliseconds in me
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dsb_ifeval.cases import Case, Verifier
@@ -69,6 +71,15 @@ def case_from_row(row: Mapping[str, Any]) -> Case:
         raise DatasetError(f"case {case_id}: manifest has no field {error}") from error
     except (TypeError, ValueError, AttributeError) as error:
         raise DatasetError(f"case {case_id}: bad manifest value: {error}") from error
+
+
+def manifest_hash(cases: Iterable[Case]) -> str:
+    """Identity of a dataset: prompts, events, thresholds and sample hashes, in file order."""
+    digest = hashlib.sha256()
+    for case in cases:
+        row = json.dumps(case_to_row(case), sort_keys=True, ensure_ascii=False)
+        digest.update(row.encode() + b"\n")
+    return digest.hexdigest()
 
 
 def _case_from_row(row: Mapping[str, Any]) -> Case:

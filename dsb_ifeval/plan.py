@@ -70,6 +70,7 @@ def _passes(case: Case, selection: Selection) -> bool:
 def _check(given: Iterable[str], known: Sequence[str], what: str) -> None:
     for value in given:
         if value not in known:
-            close = difflib.get_close_matches(value, known, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
+            same = [name for name in known if name.lower() == value.lower()]
+            close = same or difflib.get_close_matches(value, known, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else "."
             raise RunError(f"unknown {what} {value!r}{hint} Known here: {', '.join(known)}")

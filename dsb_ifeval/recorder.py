@@ -16,6 +16,11 @@ from dsb_ifeval.audio import Float32, Pcm16, to_float, to_pcm16
 from dsb_ifeval.events import Event, EventKind, Output
 from dsb_ifeval.intervals import SESSION_RATE_HZ, ms_to_samples, samples_to_ms
 
+QUEUE_LIMIT_S = 600
+"""A model that is so far ahead of its listener is broken; sessions last a minute or two."""
+
+_QUEUE_LIMIT = QUEUE_LIMIT_S * SESSION_RATE_HZ
+
 
 class Recorder:
     """Model channel of one session, int16 at 24 kHz, plus the event log."""
@@ -37,14 +42,15 @@ class Recorder:
         Raises:
             ValueError: the audio is not finite mono float or int16.
         """
+        text = _checked_text(output)
         if output.started:
             self._busy.add(output.response)
             self._log(arrival_ms, EventKind.STARTED, output)
-        if output.text:
+        if text:
             self.events.append(
-                Event(arrival_ms, EventKind.TEXT, text=output.text, response=output.response)
+                Event(arrival_ms, EventKind.TEXT, text=text, response=output.response)
             )
-        if output.audio is not None and len(output.audio):
+        if output.audio is not None:
             self._place(to_pcm16(output.audio), arrival_ms, output.response, due)
         if output.interrupted:
             self._log(arrival_ms, EventKind.INTERRUPTED, output)
@@ -97,7 +103,11 @@ class Recorder:
 
     def _place(self, pcm: Pcm16, arrival_ms: int, response: str, due: int | None) -> None:
         at = max(ms_to_samples(arrival_ms) if due is None else due, self._cursor)
+        if not len(pcm):
+            return
         end = at + len(pcm)
+        if end - self._read > _QUEUE_LIMIT:
+            raise ValueError(f"more than {QUEUE_LIMIT_S} s of audio is waiting to be played")
         self._reserve(end)
         self._channel[at:end] = pcm
         self._cursor = end
@@ -110,6 +120,12 @@ class Recorder:
             grown: Pcm16 = np.zeros(max(samples, 2 * len(self._channel)), np.int16)
             grown[: len(self._channel)] = self._channel
             self._channel = grown
+
+
+def _checked_text(output: Output) -> str:
+    if not isinstance(output.text, str) or not isinstance(output.response, str):
+        raise ValueError(f"text {output.text!r} or response {output.response!r} is not a string")
+    return output.text.encode("utf-8", "replace").decode()  # lone surrogates cannot be stored
 
 
 def render_as_heard(placed: Pcm16, events: Sequence[Event]) -> Pcm16:

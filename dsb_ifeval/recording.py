@@ -11,13 +11,14 @@ that differs between two runs of a deterministic system.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dsb_ifeval.audio import Pcm16, encode_flac, read_stereo, sample_hash
+from dsb_ifeval.cases import Case
 from dsb_ifeval.errors import FileError, RecordingError
 from dsb_ifeval.events import Event, EventKind
 from dsb_ifeval.files import read_json, write_bytes, write_json
@@ -40,6 +41,7 @@ class Record:
         samples: length of both channels at 24 kHz.
         pcm_sha256: hash of the interleaved stereo samples.
         heard_sha256: hash of the model channel as heard, empty when it is as placed.
+        flac_bytes: size of the audio file, so that a resume sees a damaged one at once.
         stimulus: sha256 of both user turns as played.
         events: the event log, in arrival order.
         transcript: what the adapter tells about the text of its own speech.
@@ -62,6 +64,7 @@ class Record:
     transcript: Transcript = Transcript.TIMED
     settings: Mapping[str, Any] = field(default_factory=dict)
     heard_sha256: str = ""
+    flac_bytes: int = 0
     turn1_onset_ms: int = 0
 
     @property
@@ -85,11 +88,29 @@ class Recording:
     Attributes:
         stereo: int16 ``(n, 2)``: user, model as placed.
         heard: int16 ``(n,)``: model as heard, None when nothing was interrupted.
+        traceback: of a failed session, for the run's log; not part of the record.
     """
 
     record: Record
     stereo: Pcm16
     heard: Pcm16 | None = None
+    traceback: str = ""
+
+
+def unplayed(case: Case, system: str, reason: str) -> Recording:
+    """The failed recording of a case that could not even be started."""
+    record = Record(
+        case_id=case.case_id,
+        system=system,
+        status=FAILED,
+        reason=reason,
+        clock="none",
+        samples=0,
+        pcm_sha256="",
+        stimulus=(case.turn1.sha256, case.turn2.sha256),
+        facts=None,
+    )
+    return Recording(record, np.zeros((0, 2), np.int16))
 
 
 def audio_path(folder: Path, case_id: str) -> Path:
@@ -122,6 +143,7 @@ def save(recording: Recording, folder: Path) -> None:
     if len(recording.stereo):
         flac = encode_flac(recording.stereo, SESSION_RATE_HZ)
         write_bytes(audio_path(folder, record.case_id), flac)
+        record = replace(record, flac_bytes=len(flac))
     if recording.heard is not None:
         flac = encode_flac(recording.heard, SESSION_RATE_HZ)
         write_bytes(heard_path(folder, record.case_id), flac)
@@ -138,9 +160,14 @@ def load_record(folder: Path, case_id: str) -> Record:
     if not path.is_file():
         raise RecordingError(f"{path}: no record; the case was not run")
     try:
-        return _from_json(read_json(path))
-    except (FileError, KeyError, TypeError, ValueError, AttributeError) as error:
+        record = _from_json(read_json(path))
+    except FileError as error:
+        raise RecordingError(f"not a session record: {error}") from error
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordingError(f"{path}: not a session record: {error!r}") from error
+    if record.case_id != case_id:
+        raise RecordingError(f"{path}: is the record of case {record.case_id!r}")
+    return record
 
 
 def load(folder: Path, case_id: str) -> Recording:
@@ -165,12 +192,13 @@ def load(folder: Path, case_id: str) -> Recording:
 
 
 def is_done(folder: Path, case_id: str) -> bool:
-    """Whether a run may skip the case: an ok record whose audio file is there."""
+    """Whether a run may skip the case: an ok record whose audio file is there, whole."""
+    path = audio_path(folder, case_id)
     try:
         record = load_record(folder, case_id)
-    except RecordingError:
+        return record.status == OK and path.stat().st_size == record.flac_bytes
+    except (RecordingError, OSError):
         return False
-    return record.status == OK and audio_path(folder, case_id).is_file()
 
 
 def user_channel(turn1: Pcm16, turn2: Pcm16, turn2_onset_ms: int | None, samples: int) -> Pcm16:
@@ -200,6 +228,7 @@ def _to_json(record: Record) -> dict[str, Any]:
         "samples": record.samples,
         "pcm_sha256": record.pcm_sha256,
         "heard_sha256": record.heard_sha256,
+        "flac_bytes": record.flac_bytes,
         "turn1_onset_ms": record.turn1_onset_ms,
         "schedule": None if facts is None else asdict(facts),
         "trigger_window": None if record.window is None else asdict(record.window),
@@ -222,14 +251,45 @@ def _from_json(row: Mapping[str, Any]) -> Record:
         status=row["status"],
         reason=row["reason"],
         clock=row["clock"],
-        samples=int(row["samples"]),
+        samples=_count(row, "samples"),
         pcm_sha256=row["pcm_sha256"],
         heard_sha256=row["heard_sha256"],
+        flac_bytes=_count(row, "flac_bytes"),
         stimulus=(stimulus["turn1_sha256"], stimulus["turn2_sha256"]),
-        facts=None if facts is None else TurnFacts(**facts),
-        window=None if window is None else Interval(**window),
+        facts=None if facts is None else _facts(facts),
+        window=None if window is None else _interval(window),
         events=tuple(Event.from_json(event) for event in row["events"]),
         transcript=Transcript(row["transcript"]),
         settings=row["settings"],
-        turn1_onset_ms=int(row["turn1_onset_ms"]),
+        turn1_onset_ms=_count(row, "turn1_onset_ms"),
     )
+
+
+def _facts(row: Mapping[str, Any]) -> TurnFacts:
+    onset = row["model_onset_ms"]
+    return TurnFacts(
+        turn2_onset_ms=_count(row, "turn2_onset_ms"),
+        end_ms=_count(row, "end_ms"),
+        model_onset_ms=None if onset is None else _count(row, "model_onset_ms"),
+        trigger_valid=_flag(row, "trigger_valid"),
+        turn1_yielded=_flag(row, "turn1_yielded"),
+    )
+
+
+def _interval(row: Mapping[str, Any]) -> Interval:
+    return Interval(_count(row, "start_ms"), _count(row, "end_ms"))
+
+
+def _count(row: Mapping[str, Any], name: str) -> int:
+    """Ticks, samples and bytes are whole and not negative; anything else is damage."""
+    value = row[name]
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{name}: got {value!r}, expected a whole number >= 0")
+    return value
+
+
+def _flag(row: Mapping[str, Any], name: str) -> bool:
+    value = row[name]
+    if not isinstance(value, bool):
+        raise ValueError(f"{name}: got {value!r}, expected true or false")
+    return value

@@ -22,9 +22,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from dsb_ifeval.cases import Case
+from dsb_ifeval.clock import Stopwatch, pause
 from dsb_ifeval.errors import DatasetError, RunError
 from dsb_ifeval.files import TEMPORARY_MARK, read_json, write_bytes, write_json
 from dsb_ifeval.manifest import case_from_row, case_to_row
@@ -32,7 +33,17 @@ from dsb_ifeval.recording import is_done
 
 FORMAT = 1
 _LOCK = ".lock"
-_IDENTITY = ("format", "system", "options", "dataset_sha256", "spec_version", "version")
+_IDENTITY = (
+    "format",
+    "system",
+    "source_sha256",
+    "options",
+    "dataset_sha256",
+    "spec_version",
+    "version",
+)
+_LOCK_PATIENCE_S = 5.0
+"""Workers of a launcher that was killed take a moment to notice and let go."""
 
 
 class RunFolder:
@@ -62,10 +73,7 @@ class RunFolder:
             if added:
                 self._write_cases([*self.cases(), *added])
             return
-        if self._holds_something_else():
-            raise RunError(
-                f"{self.path}: not empty and not a run folder (no run.json); choose another --out"
-            )
+        self._refuse_other_folders()
         self._write_cases(cases)
         write_json(self._info, info)
 
@@ -76,19 +84,19 @@ class RunFolder:
         Raises:
             RunError: another run is recording into this folder.
         """
+        self._refuse_other_folders()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            with (self.path / _LOCK).open("w") as lock:
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError as error:
-                    raise RunError(
-                        f"{self.path}: another run is recording into this folder; "
-                        "wait for it or choose another --out"
-                    ) from error
-                yield
+            lock = (self.path / _LOCK).open("w")
         except OSError as error:
             raise RunError(f"{self.path}: cannot write: {error.strerror or error}") from error
+        with lock:
+            if not _locked(lock, _LOCK_PATIENCE_S):
+                raise RunError(
+                    f"{self.path}: another run is recording into this folder; "
+                    "wait for it or choose another --out"
+                )
+            yield
 
     def info(self) -> dict[str, Any]:
         """The run's provenance.
@@ -98,7 +106,9 @@ class RunFolder:
         """
         if not self._info.is_file():
             raise RunError(f"{self.path}: not a run folder (no run.json)")
-        info: dict[str, Any] = read_json(self._info)
+        info = read_json(self._info)
+        if not isinstance(info, dict) or not isinstance(info.get("system"), str):
+            raise RunError(f"{self._info}: not the description of a run")
         return info
 
     def cases(self) -> list[Case]:
@@ -111,13 +121,19 @@ class RunFolder:
             lines = self._cases.read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise RunError(f"{self._cases}: cannot read the planned cases: {error}") from error
-        cases = []
+        cases: dict[str, Case] = {}
         for number, line in enumerate(lines, 1):
             try:
-                cases.append(case_from_row(json.loads(line)))
+                row = json.loads(line)
+                if not isinstance(row, dict):
+                    raise ValueError(f"got {line[:40]!r}, expected a manifest row")
+                case = case_from_row(row)
+                if case.case_id in cases:
+                    raise ValueError(f"case {case.case_id} stands there twice")
             except (ValueError, DatasetError) as error:
                 raise RunError(f"{self._cases}, line {number}: {error}") from error
-        return cases
+            cases[case.case_id] = case
+        return list(cases.values())
 
     def missing(self, cases: Iterable[Case]) -> list[Case]:
         """Cases that are not done; failed ones are tried again."""
@@ -148,13 +164,16 @@ class RunFolder:
         except OSError as error:
             raise RunError(f"{path}: cannot write: {error.strerror or error}") from error
 
-    def _holds_something_else(self) -> bool:
-        """Whether there are files that are not what a run killed in its first moments leaves."""
-        if not self.path.exists():
-            return False
+    def _refuse_other_folders(self) -> None:
+        """Leave alone what is neither a run nor what one killed in its first moments leaves."""
+        if self._info.exists() or not self.path.is_dir():
+            return
         own = {_LOCK, self._cases.name}
-        names = {path.name for path in self.path.iterdir()}
-        return any(not name.startswith(TEMPORARY_MARK) for name in names - own)
+        names = {path.name for path in self.path.iterdir()} - own
+        if any(not name.startswith(TEMPORARY_MARK) for name in names):
+            raise RunError(
+                f"{self.path}: not empty and not a run folder (no run.json); choose another --out"
+            )
 
     def _write_cases(self, cases: Sequence[Case]) -> None:
         rows = [json.dumps(case_to_row(case), ensure_ascii=False) for case in cases]
@@ -168,3 +187,15 @@ class RunFolder:
                     f"{self.path}: holds a run with {key} {earlier.get(key)!r}, this one has "
                     f"{info.get(key)!r}; choose another --out or delete that folder"
                 )
+
+
+def _locked(lock: IO[str], patience_s: float) -> bool:
+    watch = Stopwatch()
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if watch.elapsed_s() >= patience_s:
+                return False
+        pause(0.1)

@@ -15,18 +15,18 @@ from typing import Any
 
 from tqdm import tqdm
 
-from dsb_ifeval.adapters import load_system
-from dsb_ifeval.adapters.base import Briefed, StreamingModel, capabilities_of
+from dsb_ifeval.adapters import check_system, load_system, source_hash
+from dsb_ifeval.adapters.base import Briefed, StreamingModel
 from dsb_ifeval.benchmark import load_benchmark
 from dsb_ifeval.benchmark.model import SessionConstants
 from dsb_ifeval.cases import Case, Stimulus
 from dsb_ifeval.clock import Stopwatch, WallClock
 from dsb_ifeval.dataset import Dataset
-from dsb_ifeval.errors import RunError
+from dsb_ifeval.errors import DatasetError, RunError
 from dsb_ifeval.intervals import SESSION_RATE_HZ
 from dsb_ifeval.plan import Selection, select, share
 from dsb_ifeval.provenance import run_info
-from dsb_ifeval.recording import OK, Recording, save
+from dsb_ifeval.recording import OK, Recording, save, unplayed
 from dsb_ifeval.runfolder import RunFolder
 from dsb_ifeval.score import Score, score_run
 from dsb_ifeval.session import play_local, play_stream
@@ -91,10 +91,12 @@ def prepare(options: RunOptions, dataset: Dataset) -> list[Case]:
             f"{dataset.folder}: built for spec {dataset.info.spec_version}, this version has "
             f"spec {benchmark.version}; rebuild the dataset"
         )
+    check_system(options.system)
     cases = select(dataset.cases, options.selection)
     info = run_info(
         {
             "system": options.system,
+            "source_sha256": source_hash(options.system),
             "options": dict(options.options),
             "dataset": str(options.dataset),
             "dataset_sha256": dataset.info.manifest_sha256,
@@ -124,7 +126,7 @@ def record(options: RunOptions, dataset: Dataset, rank: int = 0, world: int = 1)
     label = options.system if world == 1 else f"{options.system} ({rank + 1}/{world})"
     for case in tqdm(todo, label, unit="case", disable=_silent(options.progress and rank == 0)):
         watch = Stopwatch()
-        recording = play(model, dataset.stimulus(case), constants, options.system)
+        recording = _played(model, dataset, case, constants, options.system)
         save(recording, run.recordings)
         seconds = recording.record.samples / SESSION_RATE_HZ
         failed += recording.record.status != OK
@@ -133,9 +135,18 @@ def record(options: RunOptions, dataset: Dataset, rank: int = 0, world: int = 1)
     return Recorded(len(todo), failed, audio_s, total.elapsed_s())
 
 
+def _played(
+    model: Any, dataset: Dataset, case: Case, constants: SessionConstants, system: str
+) -> Recording:
+    try:
+        stimulus = dataset.stimulus(case)
+    except DatasetError as error:  # damaged user audio costs its own cases only
+        return unplayed(case, system, str(error))
+    return play(model, stimulus, constants, system)
+
+
 def play(model: Any, stimulus: Stimulus, constants: SessionConstants, system: str) -> Recording:
     """One session, in real time for a streaming model, on the frame clock otherwise."""
-    capabilities_of(model)
     if isinstance(model, Briefed):
         model.brief(stimulus.case)
     if isinstance(model, StreamingModel):
@@ -174,4 +185,5 @@ def _log_entry(recording: Recording, audio_s: float, wall_s: float) -> dict[str,
     }
     if recording.record.reason:
         entry["reason"] = recording.record.reason
+        entry["traceback"] = recording.traceback
     return entry

@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import traceback
 from collections.abc import Coroutine, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dsb_ifeval.adapters.base import StreamingModel, capabilities_of
+from dsb_ifeval.adapters.base import StreamingModel, capabilities_of, outputs_of
 from dsb_ifeval.audio import Pcm16, sample_hash
 from dsb_ifeval.benchmark.model import SessionConstants
 from dsb_ifeval.cases import Case, Stimulus
@@ -86,10 +90,13 @@ class Session:
         return self._recording(system, clock, transcript, settings, OK, "")
 
     def broken(
-        self, system: str, clock: str, settings: Mapping[str, Any], reason: str
+        self, system: str, clock: str, settings: Mapping[str, Any], error: BaseException
     ) -> Recording:
         """What there is of a session that failed; kept for diagnosis, never scored."""
-        return self._recording(system, clock, Transcript.NONE, settings, FAILED, reason)
+        recording = self._recording(
+            system, clock, Transcript.NONE, settings, FAILED, describe(error)
+        )
+        return replace(recording, traceback=_trace(error))
 
     def _recording(
         self,
@@ -154,20 +161,22 @@ def play_local(
         system: name written into the record.
     """
     session = Session(stimulus, constants)
-    settings = dict(getattr(model, "settings", {}))
+    settings: dict[str, Any] = {}
     try:
         link = link_for(model, (stimulus.turn1, stimulus.turn2), constants.chunk_ms)
         model.reset(stimulus.case.system_prompt)
-        settings = dict(getattr(model, "settings", {}))
+        settings = settings_of(model)
         while (part := session.next_part()) is not None:
             end_ms = session.now_ms + constants.chunk_ms
             for arrived in link.exchange(part, end_ms):
                 session.receive(arrived.output, arrived.t_ms, arrived.due)
             session.close_tick()
-    except Exception as error:  # a model's fault costs its own case only
-        return session.broken(system, "frame", settings, describe(error))
-    transcript = capabilities_of(model).transcript
-    return session.recording(system, "frame", transcript, settings)
+        transcript = capabilities_of(model).transcript
+        return session.recording(system, "frame", transcript, settings)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a model's fault, sys.exit() too, costs its own case only
+        return session.broken(system, "frame", settings, error)
 
 
 async def play_stream(
@@ -188,7 +197,7 @@ async def play_stream(
     reader: asyncio.Task[None] | None = None
     try:
         await _within(OPEN_LIMIT_S, "open", model.open(stimulus.case.system_prompt))
-        settings = dict(getattr(model, "settings", {}))
+        settings = settings_of(model)
         clock.start()
         reader = asyncio.create_task(_read(model, clock, arrived))
         audio = _Chunks(stimulus, ms_to_samples(constants.chunk_ms))
@@ -197,14 +206,18 @@ async def play_stream(
             await clock.sleep_until(session.now_ms + constants.chunk_ms)
             _check_pace(clock.now_ms(), session.now_ms + constants.chunk_ms)
             for t_ms, message in _take(arrived):
-                for output in model.decode(message):
+                for output in outputs_of(model.decode(message)):
                     session.receive(output, t_ms)
             _raise_if_ended(reader)
             session.close_tick()
         transcript = capabilities_of(model).transcript
         return session.recording(system, "wall", transcript, settings)
-    except Exception as error:  # a provider's fault costs its own case only
-        return session.broken(system, "wall", settings, describe(error))
+    except (KeyboardInterrupt, asyncio.CancelledError) as error:
+        if not _cancelled_by_the_model(error):
+            raise
+        return session.broken(system, "wall", settings, error)
+    except BaseException as error:  # a provider's fault costs its own case only
+        return session.broken(system, "wall", settings, error)
     finally:
         if reader is not None:
             reader.cancel()
@@ -214,11 +227,37 @@ async def play_stream(
             await _within(CLOSE_LIMIT_S, "close", model.close())
 
 
+def settings_of(model: object) -> dict[str, Any]:
+    """What a model says about itself, as JSON can hold it.
+
+    Raises:
+        SessionFailed: ``settings`` is not a dict of JSON values; says what is in the way.
+    """
+    settings = getattr(model, "settings", {})
+    try:
+        return dict(json.loads(json.dumps(dict(settings), allow_nan=False)))
+    except (TypeError, ValueError) as error:
+        raise SessionFailed(f"settings of the model are not plain JSON: {error}") from error
+
+
 def describe(error: BaseException) -> str:
-    """A fault as one line for the record."""
+    """A fault as one line for the record, with the place in the code that raised it."""
     if isinstance(error, SessionFailed):
         return str(error)
-    return f"{type(error).__name__}: {error}".splitlines()[0]
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # even an exception's text may be faulty
+        text = "(its text cannot be shown)"
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {text}{where}"
+
+
+def _cancelled_by_the_model(error: BaseException) -> bool:
+    """A CancelledError nobody asked this task for comes out of the model's own code."""
+    task = asyncio.current_task()
+    asked = getattr(task, "cancelling", lambda: 0)()
+    return isinstance(error, asyncio.CancelledError) and not asked
 
 
 class _Chunks:
@@ -235,6 +274,13 @@ class _Chunks:
             piece = self._turns[part.turn - 1][start : start + self._chunk]
             samples[: len(piece)] = piece
         return samples
+
+
+def _trace(error: BaseException) -> str:
+    try:
+        return "".join(traceback.format_exception(error))
+    except Exception:  # an exception that cannot be printed
+        return ""
 
 
 async def _within(limit_s: float, what: str, work: Coroutine[Any, Any, None]) -> None:
@@ -256,6 +302,7 @@ async def _read(model: StreamingModel, clock: Clock, arrived: list[tuple[int, An
     while True:
         message = await model.receive()
         arrived.append((clock.now_ms(), message))
+        await asyncio.sleep(0)  # a receive that never waits must not starve the session
 
 
 def _take(arrived: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
@@ -271,9 +318,13 @@ def _raise_if_ended(reader: asyncio.Task[None]) -> None:
         raise SessionFailed("receiving was cancelled by the provider's client")
     error = reader.exception()
     if isinstance(error, EOFError):
-        raise SessionFailed(f"the connection ended before the session did: {error}")
+        raise SessionFailed(f"the connection ended before the session did{_colon(error)}")
     if error is not None:
         raise SessionFailed(f"receiving failed: {type(error).__name__}: {error}") from error
+
+
+def _colon(error: BaseException) -> str:
+    return f": {error}" if str(error) else ""
 
 
 def _plan(case: Case) -> TurnPlan:

@@ -15,6 +15,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import threading
+import time
 from contextlib import ExitStack
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -38,6 +40,7 @@ def main() -> int:
     )
     add_run_arguments(parser)
     args = parser.parse_args()
+    threading.Thread(target=_end_with_the_launcher, daemon=True).start()
     return guarded(lambda: run(args))
 
 
@@ -71,6 +74,14 @@ def _play(args: argparse.Namespace, options: RunOptions, dataset: Dataset, state
             print_score(options.folder.path, args.jobs, options.progress)
     state.destroy_process_group()
     return 1 if recorded.failed else 0
+
+
+def _end_with_the_launcher() -> None:
+    """A worker whose launcher was killed would keep the run folder, or wait for the others."""
+    launcher = os.getppid()
+    while os.getppid() == launcher:
+        time.sleep(0.5)
+    os._exit(1)
 
 
 def _state() -> Any:

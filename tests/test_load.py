@@ -80,7 +80,7 @@ def test_the_message_of_the_error_holds_every_line(spec: Spec) -> None:
     with pytest.raises(SpecError) as caught:
         load_benchmark(spec.folder)
     first, *lines = str(caught.value).splitlines()
-    assert first == "2 mistake(s) in the specification:"
+    assert first == "2 mistake(s):"
     assert [line.split(": ", 1)[1] for line in lines] == [
         "settle_s: got true, expected seconds > 0",
         "tail_s: got 0, expected seconds > 0",
@@ -195,6 +195,48 @@ MISTAKES = [
         [
             "spec/probes.yaml: R6_B.readback: missing, expected slots to read back (or "
             "readback_field)"
+        ],
+    ),
+    (
+        "probes",
+        "purpose: speech}\n  windows:\n    LISTEN: {start: s1.off, end: s1.off + 10}\n",
+        "purpose: speech}\n  windows: {}\n",
+        [
+            "spec/probes.yaml: R7_B.windows: got none, expected one for each action that a cell "
+            "expects here"
+        ],
+    ),
+    (
+        "probes",
+        "LISTEN: {start: s1.off, end: s1.off + 10}",
+        "CONTINUE: {start: s1.off, end: s1.off + 10}",
+        [
+            "spec/roles.yaml: R7.actions.R7_B: got 'LISTEN', for which probe R7_B has no window, "
+            "expected one of CONTINUE"
+        ],
+    ),
+    (
+        "probes",
+        "target_s: 7.5",
+        "target_s: 600.5",
+        ["spec/probes.yaml: C1.slots[0].target_s: got 600.5, expected at most 600 seconds"],
+    ),
+    (
+        "probes",
+        "duration_s: 2.5",
+        f"duration_s: 1{'0' * 400}",
+        [
+            f"spec/probes.yaml: C1.slots[1].duration_s: got 1{'0' * 56}..., expected at most 600 "
+            "seconds"
+        ],
+    ),
+    (
+        "probes",
+        "TAKE_TURN: {start: s5.off, end: s5.off + 10}",
+        "TAKE_TURN: {start: s5.off, end: s5.off + 1000}",
+        [
+            "spec/probes.yaml: C2.windows.TAKE_TURN.end: got 's5.off + 1000', expected at most "
+            "600 seconds"
         ],
     ),
     (

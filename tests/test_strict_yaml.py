@@ -60,6 +60,24 @@ def test_a_key_that_is_not_text(tmp_path: Path) -> None:
     assert problems.lines == ("a.yaml: 1: got the key 1, expected text (in quotes)",)
 
 
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("9" * 5000, f"cannot read '{'9' * 56}... as int"),
+        ("!!int abc", "cannot read 'abc' as int"),
+        ('!!int ""', "cannot read '' as int"),
+        ("!!bool abc", "cannot read 'abc' as bool"),
+        ("!!timestamp abc", "cannot read 'abc' as timestamp"),
+    ],
+)
+def test_a_value_that_does_not_fit_its_tag(tmp_path: Path, written: str, expected: str) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(f"a: 1\nb:\n  - c: {written}\n")
+    problems = Problems()
+    assert read_yaml(path, problems, "a.yaml").quiet
+    assert problems.lines == (f"a.yaml: line 3, column 8: not YAML: {expected}",)
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_any_yaml_library_reads_spec_the_same_way(name: str) -> None:
     text = (spec_dir() / f"{name}.yaml").read_text(encoding="utf-8")

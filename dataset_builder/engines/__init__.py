@@ -13,7 +13,6 @@ from .base import Engine, TimedWord, Utterance
 
 __all__ = [
     "ENGINES",
-    "RELEASED",
     "Engine",
     "EngineEntry",
     "TimedWord",
@@ -51,9 +50,6 @@ class EngineEntry:
     create: Callable[[Path], Engine]
     requires: tuple[Package, ...]
 
-
-RELEASED = "kokoro"
-"""The engine of the published dataset, and the default."""
 
 ENGINES = {
     "hibari": EngineEntry(

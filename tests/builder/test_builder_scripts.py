@@ -88,6 +88,23 @@ def test_empty_folder(benchmark_spec: Benchmark, tmp_path: Path) -> None:
         load_scripts(benchmark_spec, tmp_path)
 
 
+@pytest.mark.parametrize("name", ["R3.yml", "R3.YAML", "R3.yaml.bak", "R3"])
+def test_files_that_are_not_read_are_mistakes(
+    benchmark_spec: Benchmark, scripts_folder: Path, name: str
+) -> None:
+    (scripts_folder / name).write_text("role: R3\n", "utf-8")
+    with pytest.raises(SpecError, match=rf"1 mistake.*\n.*conversations/{name}: is not read"):
+        load_scripts(benchmark_spec, scripts_folder)
+
+
+def test_notes_and_hidden_files_are_no_mistakes(
+    benchmark_spec: Benchmark, scripts_folder: Path
+) -> None:
+    for name in ("REVIEW.md", ".R1.yaml.swp", ".R1.yaml"):
+        (scripts_folder / name).write_text("x", "utf-8")
+    assert len(load_scripts(benchmark_spec, scripts_folder)) == 5
+
+
 def test_select(benchmark_spec: Benchmark, scripts_folder: Path) -> None:
     scripts = load_scripts(benchmark_spec, scripts_folder)
 

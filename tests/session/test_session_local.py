@@ -6,7 +6,7 @@ exact. Unless a test says otherwise the user speaks 0-2000 and then 3000 ms.
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -183,7 +183,8 @@ def test_a_recording_loads_as_it_was(play, tmp_path):
     save(recording, tmp_path)
     loaded = load(tmp_path, "R1-C1-i1-L2")
     assert np.array_equal(loaded.stereo, recording.stereo)
-    assert asdict(loaded.record) == asdict(recording.record)
+    # the size of the file is known when it is written
+    assert asdict(replace(loaded.record, flac_bytes=0)) == asdict(recording.record)
     assert is_done(tmp_path, "R1-C1-i1-L2")
 
 
@@ -201,7 +202,7 @@ def test_failure_in_reset(play, tmp_path):
     recording = play(ScriptedModel(fail_in_reset=True))
     record = recording.record
     assert (record.status, record.facts, record.samples) == ("failed", None, 0)
-    assert record.reason == "RuntimeError: scripted failure in reset"
+    assert record.reason.startswith("RuntimeError: scripted failure in reset (models.py:")
     save(recording, tmp_path)
     assert load_record(tmp_path, record.case_id).status == "failed"
     assert not is_done(tmp_path, record.case_id)
@@ -212,7 +213,7 @@ def test_failure_in_a_step_keeps_what_was_recorded(play, tmp_path):
     recording = play(ScriptedModel([(3000, 5000)], ["well"], fail_at_ms=3500))
     record = recording.record
     assert record.status == "failed"
-    assert record.reason == "RuntimeError: scripted failure at 3500 ms"
+    assert record.reason.startswith("RuntimeError: scripted failure at 3500 ms (models.py:")
     assert record.facts is None
     assert record.samples == 3480 * MS
     user, model = recording.stereo.T
@@ -220,7 +221,7 @@ def test_failure_in_a_step_keeps_what_was_recorded(play, tmp_path):
     assert np.array_equal(model[3000 * MS :], to_pcm16(speech(480)))
     assert record.text == "well"
     save(recording, tmp_path)
-    assert load_record(tmp_path, record.case_id) == record
+    assert replace(load_record(tmp_path, record.case_id), flac_bytes=0) == record
 
 
 def test_failure_in_turn_2_keeps_the_part_that_was_sent(play):
