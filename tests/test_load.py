@@ -387,3 +387,16 @@ def test_a_role_written_twice_names_the_line(spec: Spec) -> None:
     assert spec.problems()[0] == (
         f"spec/roles.yaml: line {second}: key 'R3' was already used in this mapping"
     )
+
+
+def test_a_role_without_actions_is_a_mistake(tmp_path: Path) -> None:
+    import shutil
+
+    import yaml
+
+    folder = Path(shutil.copytree(Path(__file__).parents[1] / "spec", tmp_path / "spec"))
+    roles = yaml.safe_load((folder / "roles.yaml").read_text(encoding="utf-8"))
+    roles["R4"]["actions"] = {}
+    (folder / "roles.yaml").write_text(yaml.safe_dump(roles, allow_unicode=True))
+    with pytest.raises(SpecError, match=r"R4\.actions: got nothing"):
+        load_benchmark(folder)

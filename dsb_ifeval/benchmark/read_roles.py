@@ -60,6 +60,9 @@ def read_instructions(top: Reader) -> Instructions:
 
 
 def _read_role(role_id: str, reader: Reader) -> Role:
+    actions = reader.choices("actions", Action)
+    if not actions and reader.has("actions"):
+        reader.fail("actions", "got nothing, expected an action for each of the role's cells")
     role = Role(
         id=role_id,
         index=reader.integer("index", minimum=1),
@@ -68,7 +71,7 @@ def _read_role(role_id: str, reader: Reader) -> Role:
         directive=reader.text("directive"),
         content_rule=reader.text("content_rule"),
         entailed_rules=_read_entailed(reader.child("entailed_rules")),
-        actions=reader.choices("actions", Action),
+        actions=actions,
         thresholds={
             action: _read_overrides(action, child)
             for action, child in reader.optional_child("thresholds").members(Action)
