@@ -6,4 +6,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/environment.sh
 ensure_environment 'score,run,cascade,cascade-llm,builder,bench,dev'
-exec "$PYTHON" -m pytest "$@"
+# two processes, whole files each, so that fixtures shared by a file are made once
+exec "$PYTHON" -m pytest --numprocesses 2 --dist loadfile "$@"

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
 from dsb_ifeval.benchmark.checks import Problems, read_yaml
 from dsb_ifeval.benchmark.load import FILES, load_benchmark
@@ -390,9 +391,6 @@ def test_a_role_written_twice_names_the_line(spec: Spec) -> None:
 
 
 def test_a_role_without_actions_is_a_mistake(tmp_path: Path) -> None:
-    import shutil
-
-    import yaml
 
     folder = Path(shutil.copytree(Path(__file__).parents[1] / "spec", tmp_path / "spec"))
     roles = yaml.safe_load((folder / "roles.yaml").read_text(encoding="utf-8"))

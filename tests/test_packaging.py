@@ -20,6 +20,8 @@ from dsb_ifeval.paths import spec_dir
 from dsb_ifeval.adapters import load_system
 import numpy as np
 from dsb_ifeval.vad import PAPER_SETTINGS, speech_spans
+
+pytestmark = pytest.mark.slow
 model = load_system("talker")
 talk = np.concatenate([model.step(np.zeros(480, np.float32)) for _ in range(100)])
 print(json.dumps({

@@ -24,6 +24,8 @@ import sys
 import numpy as np
 from dsb_ifeval import Output
 
+pytestmark = pytest.mark.slow
+
 class Base:
     rate_hz = 24_000
     frame_samples = 1_920
