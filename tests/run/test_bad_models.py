@@ -19,12 +19,12 @@ from dsb_ifeval.plan import Selection
 from dsb_ifeval.runner import RunOptions, prepare, record, run_system
 from dsb_ifeval.verifiers import Outcome
 
+pytestmark = pytest.mark.slow
+
 HEAD = """
 import sys
 import numpy as np
 from dsb_ifeval import Output
-
-pytestmark = pytest.mark.slow
 
 class Base:
     rate_hz = 24_000
