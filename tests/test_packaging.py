@@ -13,6 +13,8 @@ import pytest
 
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 PROBE = """
 import dsb_ifeval, json
 from dsb_ifeval.benchmark import load_benchmark
@@ -20,8 +22,6 @@ from dsb_ifeval.paths import spec_dir
 from dsb_ifeval.adapters import load_system
 import numpy as np
 from dsb_ifeval.vad import PAPER_SETTINGS, speech_spans
-
-pytestmark = pytest.mark.slow
 model = load_system("talker")
 talk = np.concatenate([model.step(np.zeros(480, np.float32)) for _ in range(100)])
 print(json.dumps({

@@ -23,6 +23,8 @@ from dsb_ifeval.score import score_run
 from dsb_ifeval.verifiers import Outcome
 from tests.conftest import ROOT, Cli
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def scored(tiny_dataset: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
