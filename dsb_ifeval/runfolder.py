@@ -63,7 +63,8 @@ class RunFolder:
         Cases planned earlier stay planned, so a run can be widened by other filters.
 
         Raises:
-            RunError: the folder holds another run, or cannot be written.
+            RunError: the folder holds another run.
+            FileError: it cannot be written.
         """
         self._clear_own_partial()
         if self._info.exists():

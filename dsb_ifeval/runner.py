@@ -113,7 +113,7 @@ def record(options: RunOptions, dataset: Dataset, rank: int = 0, world: int = 1)
 
     Raises:
         AdapterUnavailable: the system cannot be started.
-        RunError: the run folder cannot be written (disk full, no permission).
+        FileError: the run folder cannot be written (disk full, no permission).
     """
     run, constants = options.folder, load_benchmark().session
     mine = share(select(dataset.cases, options.selection), rank, world)

@@ -78,7 +78,8 @@ def score_run(path: Path | str, jobs: int = 1, progress: bool = False) -> Score:
         jobs: processes; VAD and decoding are the work.
 
     Raises:
-        RunError: not a run folder, or it cannot be written.
+        RunError: not a run folder.
+        FileError: it cannot be written.
     """
     run = RunFolder(path)
     run.info()
